@@ -1,0 +1,47 @@
+# Two commands do everything on a fresh machine with Python, pip and make:
+#   make run     the first look: adapt, train, mix and materialise a small model, and the papers' parameter tables
+#   make test    lint, types, every notebook and every test
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+# T5's tokenizers and torch ask for threads of their own; two cores are enough for everything here
+export TOKENIZERS_PARALLELISM ?= false
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: run test lint notebooks pytest check export lab clean help
+
+run: $(READY)
+	mkdir -p runs
+	papermill nbs/index.ipynb runs/index.ipynb -k python3 --no-progress-bar --log-output --cwd nbs
+
+test: $(READY) lint notebooks pytest
+
+$(READY): settings.ini setup.py constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e '.[dev]'
+	touch $(READY)
+
+lint: $(READY)
+	ruff check hyperlab tests tools setup.py
+	mypy hyperlab
+
+notebooks: $(READY)
+	nbdev_test --n_workers 2 --timing
+
+pytest: $(READY)
+	python -m pytest tests
+
+# A notebook and its module must say the same, and a notebook must be clean; changes nothing
+check: $(READY)
+	python tools/check_notebooks.py
+
+export: $(READY)
+	nbdev_export
+	nbdev_clean
+
+lab: $(READY)
+	jupyter lab nbs
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache
