@@ -42,11 +42,11 @@ def mixture_row(part: str | Mapping[str, float], names: Sequence[str]) -> tuple[
         part = {part: 1.0}
     if not isinstance(part, Mapping) or not part:
         known = ", ".join(names)
-        raise ValueError(f"expected a task name or a mixture such as {{'{names[0]}': 1.0}}, received {part!r}; known tasks: {known}")
+        raise ValueError(f"expected a task name or a mixture such as {{'{names[0]}': 1.0}}, received {part!r}; tasks are {known}")
     weights = {task_number(name, names): float(w) for name, w in part.items()}
     total = sum(weights.values())
     if not math.isfinite(total) or abs(total - 1) > 1e-3:
-        raise ValueError(f"a mixture adds up to 1, this one to {total:g}: {dict(part)}; divide each part by the sum or pass a tensor")
+        raise ValueError(f"a mixture adds up to 1, this one to {total:g}: {dict(part)}; divide by the sum, or pass a tensor")
     return tuple(weights.get(i, 0.0) for i in range(len(names)))
 
 
@@ -239,6 +239,8 @@ class Hypernetwork(nn.Module):
         self.norm = nn.LayerNorm(width if hidden else concatenated, eps=1e-6) if layer_norm else None
         groups = {"stack": 1, "place": len(set(kinds["position"])), "site": len(sites)}
         check_names("sharing of heads", [heads_per], groups)
+        if len(sites) % groups[heads_per]:
+            raise ValueError(f"heads per {heads_per} need as many sites at every place, received {[str(s) for s in sites]}")
         self.sites = len(sites)
         self.heads = Heads(shapes, width if hidden else concatenated, groups[heads_per])
 
