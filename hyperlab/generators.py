@@ -25,6 +25,7 @@ class Condition:
     mixture: Tensor  # (U, T)
     index: Tensor | None = None  # (B,) row of each example; None: one row for all, or row i for example i
     tasks: tuple[int, ...] | None = None  # the task of each row, where every row is a single task
+    summary: Tensor | None = None  # (B, H), what the encoder made of each input, for rules that read it
 
 # %% ../nbs/02_generators.ipynb #dd1f2858
 TaskLike = str | Mapping[str, float] | Sequence[str | Mapping[str, float]] | Tensor
@@ -91,14 +92,18 @@ def _tensor_condition(mixture: Tensor, names: Sequence[str], batch_size: int) ->
     return Condition(rows)
 
 # %% ../nbs/02_generators.ipynb #fc3a1572
-def deal(sites: Sequence[Site], weights: Weights, condition: Condition) -> dict[str, dict[str, Tensor]]:
-    "The weights of each site by its name, for the batch or per example, from {name: (S, U, ...)}."
+def deal(
+    sites: Sequence[Site],
+    weights: Weights,  # {name: (S, U, ...)}
+    index: Tensor | None = None,  # (B,) row of each example; None if row i is example i's
+) -> dict[str, dict[str, Tensor]]:
+    "The weights of each site by its name: (...) for the batch, or (B, ...)."
     dealt: dict[str, dict[str, Tensor]] = {str(site): {} for site in sites}
     for name, value in weights.items():
         if value.shape[1] == 1:
             value = value.squeeze(1)
-        elif condition.index is not None:
-            value = value.index_select(1, condition.index)
+        elif index is not None:
+            value = value.index_select(1, index)
         for site, weight in zip(sites, value.unbind(0), strict=True):
             dealt[str(site)][name] = weight
     return dealt

@@ -28,10 +28,14 @@ class Part:
 
     sites: tuple[Site, ...]
     adapter: Adapter
+    per_example: bool = False  # weights are generated for each example, not for each distinct condition
 
 
 class Rule(nn.Module):
     "What a method adds to a backbone: generators, and the parts they feed."
+
+    reads_input: bool = False  # whether weights depend on the encoder's summary of each input
+    reads_twice: bool = False  # whether the encoder's own do, so that it has to run again
 
     def __init__(self, parts: Mapping[str, Part], generators: Mapping[str, nn.Module]):
         super().__init__()
@@ -49,7 +53,11 @@ class Rule(nn.Module):
 
     def forward(self, condition: Condition) -> dict[str, dict[str, dict[str, Tensor]]]:
         "The weights by part and site, ready to be applied: {part: {site: {name: (...) or (B, ...)}}}."
-        return {name: deal(self.parts[name].sites, weights, condition) for name, weights in self.generate(condition).items()}
+        dealt = {}
+        for name, weights in self.generate(condition).items():
+            part = self.parts[name]
+            dealt[name] = deal(part.sites, weights, None if part.per_example else condition.index)
+        return dealt
 
     def read_backbone(self, backbone: PreTrainedModel) -> None:
         "Take initial values from the backbone's weights, where a method needs them."

@@ -1,0 +1,118 @@
+"""What the reference implementations compute on a tiny T5, through the public interface.
+
+The values lie outside the project; the tests run when the folder is beside it and say so when it is not.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from transformers import T5Config, T5ForConditionalGeneration
+
+import hyperlab as hl
+
+GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden"
+pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason=f"no golden values at {GOLDEN}")
+
+TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
+TASKS = ["first", "second", "third"]
+HEADS = ("down", "up", "down_bias", "up_bias", "gamma", "beta")
+
+
+def read(name: str) -> tuple[dict[str, torch.Tensor], dict]:
+    "Tensors and backbone configuration of a golden file."
+    with safe_open(GOLDEN / f"{name}.safetensors", "pt") as file:
+        return {key: file.get_tensor(key) for key in file.keys()}, json.loads(file.metadata()["config"])
+
+
+def golden_backbone(tensors: dict, config: dict, dtype: torch.dtype) -> T5ForConditionalGeneration:
+    "The file's backbone."
+    backbone = T5ForConditionalGeneration(T5Config(**config, dropout_rate=0.0, decoder_start_token_id=0))
+    weights = {k.removeprefix("backbone."): v for k, v in tensors.items() if k.startswith("backbone.")}
+    missing, unexpected = backbone.load_state_dict(weights, strict=False)
+    tied = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"}
+    assert set(missing) <= tied and not unexpected, (missing, unexpected)
+    return backbone.to(dtype).eval()
+
+
+def fill(model: hl.AdaptedModel, weights: dict[str, torch.Tensor]) -> None:
+    "Set every parameter of the rule; none may be left out."
+    state = model.rule.state_dict()
+    assert weights.keys() == state.keys(), weights.keys() ^ state.keys()
+    model.rule.load_state_dict({k: v.to(state[k].dtype) for k, v in weights.items()})
+
+
+def projector(tensors: dict, there: str, here: str) -> dict[str, torch.Tensor]:
+    "Two linear layers; ours has the ReLU as layer 1."
+    return {f"{here}.{ours}.{kind}": tensors[f"{there}.{theirs}.{kind}"] for theirs, ours in ((0, 0), (1, 2)) for kind in ("weight", "bias")}
+
+
+def plus_plus(tensors: dict, model: hl.AdaptedModel) -> dict[str, torch.Tensor]:
+    weights = {"task_embedding.weight": tensors["task_embedding"]}
+    for stack in ("encoder", "decoder"):
+        here = f"generators.{stack}"
+        weights |= {f"{here}.embeddings.{c}": tensors[f"{stack}.{c}_embedding"] for c in ("layer", "position")}
+        weights |= projector(tensors, f"{stack}.projector", f"{here}.projector")
+        weights |= {f"{here}.norm.{kind}": tensors[f"{stack}.norm.{kind}"] for kind in ("weight", "bias")}
+        weights |= {f"{here}.heads.{kind}.{h}": tensors[f"{stack}.{h}.{kind}"].unsqueeze(0) for h in HEADS for kind in ("weight", "bias")}
+    return weights
+
+
+def hyperformer(tensors: dict, model: hl.AdaptedModel) -> dict[str, torch.Tensor]:
+    weights = {"task_embedding.weight": tensors["task_embedding"]} | projector(tensors, "projector", "projector")
+    for stack, part in model.rule.parts.items():
+        for head in HEADS:
+            for kind in ("weight", "bias"):
+                rows = [tensors[f"{site}.{head}.{kind}"] for site in part.sites]
+                weights[f"generators.{stack}.heads.{kind}.{head}"] = torch.stack(rows)
+    return weights
+
+
+def dagger(tensors: dict, model: hl.AdaptedModel) -> dict[str, torch.Tensor]:
+    weights = {}
+    names = {"down": "down.weight", "up": "up.weight", "down_bias": "down.bias", "up_bias": "up.bias"}
+    for stack, part in model.rule.parts.items():
+        values = f"generators.{stack}.values"
+        for ours, theirs in {"gamma": "weight", "beta": "bias"}.items():
+            weights[f"{values}.{ours}.0"] = torch.stack([tensors[f"{site}.norm.{theirs}"] for site in part.sites])
+        for task in range(3):
+            for ours, theirs in names.items():
+                weights[f"{values}.{ours}.{task}"] = torch.stack([tensors[f"{site}.{task}.{theirs}"] for site in part.sites])
+    return weights
+
+
+def task_gradient(model: hl.AdaptedModel) -> torch.Tensor:
+    return model.rule.task_embedding.weight.grad
+
+
+def norm_gradient(model: hl.AdaptedModel) -> torch.Tensor:
+    sites = [str(site) for site in model.rule.parts["encoder"].sites]
+    return model.rule.generators["encoder"].of("gamma")[0].grad[sites.index("encoder.0.feedforward")]
+
+
+WIDTHS = {"embedding_width": 8, "projector_width": 12}
+CASES = {
+    "hyperformer++": ({"task_width": 8} | WIDTHS, plus_plus, task_gradient, "grad_task_embedding"),
+    "hyperformer": ({"task_width": 16} | WIDTHS, hyperformer, task_gradient, "grad_task_embedding"),
+    "adapter-dagger": ({}, dagger, norm_gradient, "grad_norm_encoder.0.feedforward"),
+}
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+@pytest.mark.parametrize("name", CASES)
+def test_reference_values(name: str, dtype: torch.dtype) -> None:
+    options, mapping, gradient, expected = CASES[name]
+    tensors, config = read(name)
+    model = hl.adapt(golden_backbone(tensors, config, dtype), name, TASKS, reduction_factor=4, **options)
+    fill(model, mapping(tensors, model))
+    batch = {key: tensors[key] for key in ("input_ids", "attention_mask", "labels")}
+    close = {"atol": TOLERANCE[dtype], "rtol": TOLERANCE[dtype], "check_dtype": False}
+    for number, task in enumerate(TASKS):
+        model.zero_grad()
+        result = model(**batch, task=task)
+        result.loss.backward()
+        torch.testing.assert_close(result.logits.double(), tensors[f"out.logits.{number}"], **close)
+        torch.testing.assert_close(result.loss.double(), tensors[f"out.loss.{number}"], **close)
+        torch.testing.assert_close(gradient(model).double(), tensors[f"out.{expected}.{number}"], **close)
