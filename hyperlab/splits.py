@@ -15,15 +15,15 @@ import numpy as np
 
 # %% auto #0
 __all__ = ['SEED', 'HELD_OUT_ROWS', 'SPLITS', 'PIECES', 'OFFICIAL', 'HALVED_VALIDATION', 'HALVED_TEST', 'HELD_OUT', 'MATCHED',
-           'Rows', 'Part', 'SplitRule', 'released', 'shuffled', 'held_out_size', 'piece_rows', 'MissingSplit',
-           'part_rows', 'without_last', 'count', 'split_rows', 'available_splits', 'SplitLeak', 'LeakWarning',
-           'shared_rows', 'prove_disjoint', 'content_keys', 'overlaps', 'fresh_rows']
+           'TENTHS', 'Rows', 'Groups', 'Part', 'SplitRule', 'released', 'shuffled', 'held_out_size', 'piece_rows',
+           'grouped_rows', 'MissingSplit', 'part_rows', 'without_last', 'count', 'split_rows', 'available_splits',
+           'SplitLeak', 'LeakWarning', 'shared_rows', 'prove_disjoint', 'content_keys', 'overlaps', 'fresh_rows']
 
 # %% ../nbs/18_splits.ipynb #577f422d
 SEED = 42                 # of torch.randperm, as in the reference code
 HELD_OUT_ROWS = 1000      # rows of train that large tasks hold out for validation
 SPLITS = ("train", "validation", "test")
-PIECES = ("all", "first_half", "second_half", "held_out", "kept")
+PIECES = ("all", "first_half", "second_half", "held_out", "kept", "first_tenth", "second_tenth", "eight_tenths")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class SplitRule:
     test: Part | None
     leaks: bool = False               # validation rows are in train too, on purpose: the released code does it
     drop_last: bool = False           # every split loses its last row: the released code does it
+    together: str = ""                # rows with the same value of this field stay in one piece
     why_missing: str = ""             # the reason when a part is None
 
     def part(self, split: str) -> Part | None:
@@ -56,6 +57,7 @@ HALVED_VALIDATION = SplitRule(Part(("train",)), Part(("validation",), "first_hal
 HALVED_TEST = SplitRule(Part(("train",)), Part(("test",), "first_half"), Part(("test",), "second_half"))
 HELD_OUT = SplitRule(Part(("train",), "kept"), Part(("train",), "held_out"), Part(("validation",)))
 MATCHED = SplitRule(Part(("train",)), Part(("validation_mismatched",)), Part(("validation_matched",)))
+TENTHS = SplitRule(Part(("train",), "eight_tenths"), Part(("train",), "first_tenth"), Part(("train",), "second_tenth"))
 
 # %% ../nbs/18_splits.ipynb #60b5c188
 def released(rule: SplitRule) -> SplitRule:
@@ -82,28 +84,42 @@ def held_out_size(rows: int) -> int:
 
 def piece_rows(rows: int, piece: str) -> np.ndarray:
     "Row numbers of a piece of a file with that many rows"
-    if piece == "all":
-        return np.arange(rows)
     if piece not in PIECES:
         raise ValueError(f"unknown piece {piece!r}: known are {', '.join(PIECES)}")
-    cut = rows // 2 if piece.endswith("half") else held_out_size(rows)
+    if piece == "all":
+        return np.arange(rows)
     order = shuffled(rows)
+    if piece.endswith(("tenth", "tenths")):
+        size = -(-rows // 10)         # rounded up, so that a table of three rows still has a row for each split
+        starts = {"first_tenth": 0, "second_tenth": size, "eight_tenths": 2 * size}
+        return order[starts[piece]:][:None if piece == "eight_tenths" else size]
+    cut = rows // 2 if piece.endswith("half") else held_out_size(rows)
     return order[:cut] if piece in ("first_half", "held_out") else order[cut:]
+
+# %% ../nbs/18_splits.ipynb #e6c456f1
+def grouped_rows(groups: Sequence[str], piece: str) -> np.ndarray:
+    "Row numbers of a piece, where rows of the same group stay together"
+    codes: dict[str, int] = {}
+    numbers = [codes.setdefault(group, len(codes)) for group in groups]
+    return np.flatnonzero(np.isin(numbers, piece_rows(len(codes), piece)))
 
 # %% ../nbs/18_splits.ipynb #ec85b340
 Rows = dict[str, np.ndarray]          # official file -> row numbers in it
+Groups = Mapping[str, Sequence[str]]  # official file -> the group of each row, where a rule keeps groups together
 
 
 class MissingSplit(LookupError):
     "A split cannot be built because an official file is not there, or because the task has none"
 
 
-def part_rows(part: Part, sizes: Mapping[str, int]) -> Rows:
-    "Rows of a part, given the number of rows of each official file"
+def part_rows(part: Part, sizes: Mapping[str, int], groups: Groups | None = None) -> Rows:
+    "Rows of a part, given the number of rows of each official file and, where they matter, their groups"
     missing = [name for name in part.official if name not in sizes]
     if missing:
         raise MissingSplit(f"the official split {', '.join(map(repr, missing))} is missing: "
                            f"there are {', '.join(sorted(map(repr, sizes))) or 'none'}")
+    if groups:
+        return {name: grouped_rows(groups[name], part.piece) for name in part.official}
     return {name: piece_rows(sizes[name], part.piece) for name in part.official}
 
 
@@ -118,12 +134,12 @@ def count(rows: Rows) -> int:
     return sum(map(len, rows.values()))
 
 # %% ../nbs/18_splits.ipynb #56f9eae1
-def split_rows(rule: SplitRule, split: str, sizes: Mapping[str, int]) -> Rows:
+def split_rows(rule: SplitRule, split: str, sizes: Mapping[str, int], groups: Groups | None = None) -> Rows:
     "Rows of one split under a rule, or MissingSplit"
     part = rule.part(split)
     if part is None:
         raise MissingSplit(f"there is no {split} split: {rule.why_missing}")
-    rows = part_rows(part, sizes)
+    rows = part_rows(part, sizes, groups)
     if rule.drop_last and count(rows):
         rows = without_last(rows)
     if not count(rows):
@@ -132,12 +148,12 @@ def split_rows(rule: SplitRule, split: str, sizes: Mapping[str, int]) -> Rows:
     return rows
 
 
-def available_splits(rule: SplitRule, sizes: Mapping[str, int]) -> dict[str, Rows]:
+def available_splits(rule: SplitRule, sizes: Mapping[str, int], groups: Groups | None = None) -> dict[str, Rows]:
     "All splits of a rule that the given files allow"
     found = {}
     for split in SPLITS:
         try:
-            found[split] = split_rows(rule, split, sizes)
+            found[split] = split_rows(rule, split, sizes, groups)
         except MissingSplit:
             continue
     return found
