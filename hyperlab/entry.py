@@ -11,10 +11,11 @@ import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hyperlab
 from .answers import CHOSEN, Accepted, Answer, Classes, Prompt, Row, Style, check_protocol, style
 from .metrics import metric
 from .splits import (OFFICIAL, SEED, LeakWarning, MissingSplit, Rows, SplitRule, available_splits, content_keys,
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger("hyperlab")
 
 # %% auto #0
-__all__ = ['logger', 'READERS', 'from_hub', 'split_files', 'digest', 'from_folder', 'row_at', 'render', 'select_rows',
-           'each_answer', 'Entry', 'official_files', 'splits_of', 'file_keys', 'split_keys', 'check_splits',
-           'take_rows', 'draw', 'provenance', 'stamp', 'load_split', 'truth_of', 'score', 'Task']
+__all__ = ['logger', 'READERS', 'from_hub', 'split_files', 'digest', 'from_folder', 'code_digest', 'row_at', 'render',
+           'select_rows', 'each_answer', 'Entry', 'official_files', 'splits_of', 'file_keys', 'split_keys',
+           'check_splits', 'take_rows', 'draw', 'provenance', 'stamp', 'load_split', 'truth_of', 'score', 'Task']
 
 # %% ../nbs/19_entry.ipynb #d304b6b8
 def from_hub(hub_id: str, config: str | None = None, files: Mapping[str, str] | None = None,
@@ -76,14 +77,21 @@ def from_folder(path: str | Path, hub_id: str, config: str | None) -> tuple[Data
     return load_dataset(READERS[Path(names[0]).suffix], data_files=found), digest(names)
 
 # %% ../nbs/19_entry.ipynb #76783a46
+@cache
+def code_digest() -> str:
+    "A digest of the modules that turn rows into text"
+    folder = Path(hyperlab.__file__).parent
+    return digest([str(folder / f"{name}.py") for name in ("answers", "entry", "benchmarks")])
+
+
 def row_at(batch: Mapping[str, Sequence[Any]], position: int) -> Row:
     "One row of a batch of columns"
     return {name: column[position] for name, column in batch.items()}
 
 
-def render(batch: Mapping[str, Sequence[Any]], numbers: Sequence[int], prompt: Prompt, answer: Answer,
-           style: Style) -> dict[str, list[Any]]:
-    "Source and target texts of a batch; an error says which row it is about"
+def render(batch: Mapping[str, Sequence[Any]], numbers: Sequence[int], prompt: Prompt, answer: Answer, style: Style,
+           code: str = "") -> dict[str, list[Any]]:
+    "Source and target texts of a batch; an error says which row it is about; `code` only tells caches apart"
     out: dict[str, list[Any]] = {"source": [], "target": []}
     for position, number in enumerate(numbers):
         row = row_at(batch, position)
@@ -253,8 +261,8 @@ def load_split(entry: Entry, split: str, protocol: str, how: Style, revision: st
     rows = draw(rows, size, seed)
     if split == "train" and isinstance(entry.answer, Accepted) and entry.answer.each:
         rows = each_answer(rows, entry.answer)
-    rows = rows.map(partial(render, prompt=entry.prompt, answer=entry.answer, style=how), batched=True,
-                    with_indices=True, desc=f"{entry.name} {split}")
+    texts = partial(render, prompt=entry.prompt, answer=entry.answer, style=how, code=code_digest())
+    rows = rows.map(texts, batched=True, with_indices=True, desc=f"{entry.name} {split}")
     return stamp(rows, task=entry.name, split=split, protocol=protocol, hub_id=entry.hub_id, config=entry.config,
                  revision=found_revision, labels=how.labels, name_in_prompt=how.name_in_prompt, overlaps=shared)
 
