@@ -8,3 +8,7 @@ from .methods.method import (
 )
 from .model import AdaptedModel as AdaptedModel, adapt as adapt, load as load
 from .sites import Site as Site, SiteMap as SiteMap, attach as attach
+from .metrics import average_metrics as average_metrics, average_tasks as average_tasks
+from .splits import LeakWarning as LeakWarning, MissingSplit as MissingSplit, SplitLeak as SplitLeak
+from .entry import Task as Task, provenance as provenance
+from .tasks import register_task as register_task, task as task, task_from as task_from, tasks as tasks
