@@ -1,6 +1,8 @@
-"""A hub on loopback for the tests: serves a folder to the real `datasets` and `transformers` clients, and fails on request.
+"""A hub on loopback for the tests: serves a folder to the real clients (`datasets`, `transformers`), fails on request.
 
-    with LocalHub(folder) as hub:                     # folder/datasets/OWNER/NAME/CONFIG/SPLIT.parquet, folder/models/OWNER/NAME/*
+The folder holds datasets/OWNER/NAME/CONFIG/SPLIT.parquet and models/OWNER/NAME/*.
+
+    with LocalHub(folder) as hub:
         hub.drop("train.parquet", after=100)          # the next answer with that file breaks off after 100 bytes
         hub.lose("validation.parquet")                # listed, but not there when it is asked for
         run(code, hub.environment(home))              # a process of its own, with a client cache of its own
@@ -63,11 +65,19 @@ class Repository:
         return digest.hexdigest()
 
     def description(self) -> dict[str, Any]:
-        return dict(
-            _id=self.name, id=self.name, sha=self.commit(), lastModified="2026-01-01T00:00:00.000Z", private=False,
-            gated=False, disabled=False, tags=[], downloads=0, likes=0,
-            siblings=[dict(rfilename=name, size=len(body)) for name, body in self.files().items()],
-        )
+        return {
+            "_id": self.name,
+            "id": self.name,
+            "sha": self.commit(),
+            "lastModified": "2026-01-01T00:00:00.000Z",
+            "private": False,
+            "gated": False,
+            "disabled": False,
+            "tags": [],
+            "downloads": 0,
+            "likes": 0,
+            "siblings": [{"rfilename": name, "size": len(body)} for name, body in self.files().items()],
+        }
 
     def tree(self, under: str, recursive: bool) -> list[dict[str, Any]]:
         rows: dict[str, dict[str, Any]] = {}
@@ -77,9 +87,9 @@ class Repository:
                 continue
             head, _, rest = name[len(prefix) :].partition("/")
             if rest:
-                rows[prefix + head] = dict(type="directory", path=prefix + head, size=0, oid="0" * 40)
+                rows[prefix + head] = {"type": "directory", "path": prefix + head, "size": 0, "oid": "0" * 40}
             if recursive or not rest:
-                rows[name] = dict(type="file", path=name, size=len(body), oid=hashlib.sha1(body).hexdigest())
+                rows[name] = {"type": "file", "path": name, "size": len(body), "oid": hashlib.sha1(body).hexdigest()}
         return list(rows.values())
 
 
@@ -124,8 +134,15 @@ class LocalHub:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("HF_")}
         path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH", "")]))
         return {
-            **kept, "PYTHONPATH": path, "HF_ENDPOINT": self.endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1",
-            "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "false", **extra,
+            **kept,
+            "PYTHONPATH": path,
+            "HF_ENDPOINT": self.endpoint,
+            "HF_HOME": str(home),
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+            **extra,
         }
 
 
@@ -174,7 +191,11 @@ class _Handler(BaseHTTPRequestHandler):
         if body is None or Path(name).name in self.hub.lost:
             self.refuse("EntryNotFound", "Entry not found")
             return
-        headers = {"ETag": f'"{hashlib.sha1(body).hexdigest()}"', "X-Repo-Commit": repository.commit(), "Accept-Ranges": "bytes"}
+        headers = {
+            "ETag": f'"{hashlib.sha1(body).hexdigest()}"',
+            "X-Repo-Commit": repository.commit(),
+            "Accept-Ranges": "bytes",
+        }
         span = self.headers.get("Range")
         if span and self.command == "GET":
             first, _, last = span.removeprefix("bytes=").partition("-")
@@ -209,7 +230,7 @@ def run(code: str, environment: dict[str, str], timeout: float = 120) -> subproc
     )
 
 
-WORDS = "the a old new cat dog bird house tree river runs sleeps sings sees under over red green small big".split()
+CORPUS = "the a old new cat dog bird house tree river runs sleeps sings sees under over red green small big"
 
 
 def sentences(count: int, seed: int) -> list[str]:
@@ -217,7 +238,7 @@ def sentences(count: int, seed: int) -> list[str]:
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    return [" ".join(rng.choice(WORDS, size=int(rng.integers(3, 25)))) for _ in range(count)]
+    return [" ".join(rng.choice(CORPUS.split(), size=int(rng.integers(3, 25)))) for _ in range(count)]
 
 
 def tiny_tokenizer() -> Any:
@@ -230,7 +251,9 @@ def tiny_tokenizer() -> Any:
     trainer = trainers.UnigramTrainer(
         vocab_size=300, special_tokens=["<pad>", "</s>", "<unk>"], unk_token="<unk>", show_progress=False
     )
-    core.train_from_iterator(["premise: hypothesis: question: context: sentence1: 0 1 2", *sentences(300, seed=0)], trainer)
+    core.train_from_iterator(
+        ["premise: hypothesis: question: context: sentence1: 0 1 2", *sentences(300, seed=0)], trainer
+    )
     core.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     return PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
 
@@ -243,7 +266,9 @@ def write_data_set(root: Path, name: str, config: str, **rows: int) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for seed, (split, count) in enumerate(rows.items()):
         first, second = sentences(count, 2 * seed + 1), sentences(count, 2 * seed + 2)
-        table = pd.DataFrame(dict(premise=first, hypothesis=second, label=[i % 3 for i in range(count)], idx=range(count)))
+        table = pd.DataFrame(
+            {"premise": first, "hypothesis": second, "label": [i % 3 for i in range(count)], "idx": range(count)}
+        )
         table.to_parquet(folder / f"{split}.parquet")
     return folder
 
@@ -256,7 +281,14 @@ def write_model(root: Path, name: str) -> Path:
     folder = root / "models" / name
     torch.manual_seed(0)
     config = T5Config(
-        vocab_size=320, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2, decoder_start_token_id=0, pad_token_id=0,
+        vocab_size=320,
+        d_model=16,
+        d_kv=8,
+        d_ff=32,
+        num_layers=1,
+        num_heads=2,
+        decoder_start_token_id=0,
+        pad_token_id=0,
         eos_token_id=1,
     )
     T5ForConditionalGeneration(config).save_pretrained(folder)
