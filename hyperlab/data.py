@@ -187,28 +187,29 @@ def tokenize(
     from datasets import Dataset, concatenate_datasets
 
     _check(tokenizer, max_source_length, max_target_length)
-    limits = {"max_source_length": max_source_length, "max_target_length": max_target_length}
+    limits = {"source_limit": max_source_length, "target_limit": max_target_length}
     facts = {"texts": rows_fingerprint(data), "tokenizer": tokenizer_fingerprint(tokenizer), **limits,
              "columns": list(token_features())}
     if not len(data): return Dataset.from_dict({c: [] for c in token_features()}, features=token_features())
     key = hashlib.blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
     folder = cache_root() / "tokens" / f"{name}-{key}"
-    _build_once(folder, lambda to: facts | _write_tokens(data, tokenizer, *limits.values(), to, name))
+    _build_once(folder, lambda to: facts | _write_tokens(data, tokenizer, limits, to, name))
     files = sorted(json.loads((folder / "about.json").read_text())["files"])
     return concatenate_datasets([Dataset.from_file(str(folder / f)) for f in files])
 
 # %% ../nbs/21_data.ipynb #ebba1410
 def _write_tokens(
-    data: "Dataset", tokenizer: "PreTrainedTokenizerBase", source_limit: int, target_limit: int, to: Path, name: str
+    data: "Dataset", tokenizer: "PreTrainedTokenizerBase", limits: dict[str, int], to: Path, name: str
 ) -> dict[str, int]:
     "Tokenise `data` into Arrow files in the folder `to`, and say what was cut"
     tokens = data.select_columns(list(_TEXTS)).with_format("arrow").map(
-        _encode, batched=True, batch_size=2_000, num_proc=_processes(tokenizer, len(data)), remove_columns=list(_TEXTS),
-        fn_kwargs={"tokenizer": tokenizer, "source_limit": source_limit, "target_limit": target_limit},
-        features=token_features(), cache_file_name=str(to / "tokens.arrow"), load_from_cache_file=False,
+        _encode, batched=True, batch_size=2_000, num_proc=_processes(tokenizer, len(data)),
+        remove_columns=list(_TEXTS), load_from_cache_file=False,
+        fn_kwargs={"tokenizer": tokenizer, **limits},
+        features=token_features(), cache_file_name=str(to / "tokens.arrow"),
         new_fingerprint=to.name[-8:], desc=f"tokenising {name}")
     report = truncation(tokens)
-    for text, limit in (("source", source_limit), ("target", target_limit)):
+    for text, limit in (("source", limits["source_limit"]), ("target", limits["target_limit"])):
         if cut := report[f"{text}s_cut"]:
             _log.warning(f"{name}: {cut:,} of {report['rows']:,} {text}s are longer than {limit} tokens and were cut "
                          f"(the longest has {report[f'longest_{text}']:,})")
