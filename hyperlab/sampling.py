@@ -116,13 +116,14 @@ class BatchPlan:
         temperature: float | str = 10,  # see `sampling_probabilities`
         mixed: bool = False,  # several tasks in a batch
         seed: int = 0,
-        window: int = 200,  # batches that are sorted by length together
+        window: int = 500,  # batches that are planned together
+        by_length: bool = True,  # sort a window's examples by length before they are cut into batches
     ):
         self.lengths = {name: np.asarray(column) for name, column in lengths.items()}
         self.probabilities = sampling_probabilities({n: len(c) for n, c in self.lengths.items()}, temperature)
         if batch_size < 1 or window < 1:
             raise ValueError(f"expected a batch_size and a window of at least 1, received {batch_size} and {window}")
-        self.batch_size, self.mixed, self.seed = batch_size, mixed, seed
+        self.batch_size, self.mixed, self.seed, self.by_length = batch_size, mixed, seed, by_length
         self.window = max(window, math.ceil(1 / min(self.probabilities.values())) + 1)  # see `drawn_before`
         self._offset = (_key(seed, "offset") & 0xFFFF) / 0x10000  # 16 bits, so that adding it to a large count is exact
         self._latest: tuple[int, NDArray[np.int64]] | None = None
@@ -130,8 +131,9 @@ class BatchPlan:
     def batch(self, step: int, rank: int = 0, world_size: int = 1) -> Draw:
         "The examples of one step, or of one process's share of it"
         if step < 0 or not 0 <= rank < world_size or self.batch_size % world_size:
-            raise ValueError("expected a step from 0, a rank below world_size and a batch_size that world_size divides; "
-                             f"received step {step}, rank {rank}, world_size {world_size}, batch_size {self.batch_size}")
+            raise ValueError(
+                "expected a step from 0, a rank below world_size, and a batch_size that world_size divides; received "
+                f"step {step}, rank {rank}, world_size {world_size}, batch_size {self.batch_size}")
         number, place = divmod(step, self.window)
         if self._latest is None or self._latest[0] != number: self._latest = number, _plan_window(self, number)
         tasks, rows = self._latest[1][place, :, rank::world_size]
@@ -148,7 +150,7 @@ def _task_examples(plan: BatchPlan, number: int) -> list[NDArray[np.int64]]:
     found = []
     for t, (name, length) in enumerate(plan.lengths.items()):
         rows = visited(np.arange(first[t], last[t]), len(length), _key(plan.seed, name))
-        rows = rows[np.argsort(length[rows], kind="stable")]  # equal lengths stay in random order
+        if plan.by_length: rows = rows[np.argsort(length[rows], kind="stable")]  # equal lengths stay in random order
         found.append(np.stack([np.full(len(rows), t), rows]))
     return found
 
@@ -156,7 +158,10 @@ def _task_examples(plan: BatchPlan, number: int) -> list[NDArray[np.int64]]:
 def _plan_window(plan: BatchPlan, number: int) -> NDArray[np.int64]:
     "All batches of a window, in training order: (batches, 2, batch size)"
     examples = np.concatenate(_task_examples(plan, number), axis=1)
-    if plan.mixed:
+    if plan.mixed and not plan.by_length:
+        count = examples.shape[1]
+        examples = examples[:, visited(np.arange(count), count, _key(plan.seed, "mix", number))]
+    elif plan.mixed:
         length = np.empty(examples.shape[1], np.int64)
         for t, column in enumerate(plan.lengths.values()):
             length[examples[0] == t] = column[examples[1, examples[0] == t]]
