@@ -89,7 +89,8 @@ def chunks_of(row: Mapping[str, Any], counter: TokenCounter, max_length: int, ov
     found = []
     for first, last in windows(counter(context[b:e] for b, e in pieces), room, min(overlap, room // 2)):
         begin, end = (pieces[first][0], pieces[last - 1][1]) if last > first else (0, len(context))
-        found.append((head + context[begin:end] + tail, _target(spans, begin, end, row["target"])))
+        text = context[begin:end].lstrip() if begin else context[:end]  # the frame brings the space before it
+        found.append((head + text + tail, _target(spans, begin, end, row["target"])))
     return found
 
 # %% ../nbs/25_chunks.ipynb #84720206
