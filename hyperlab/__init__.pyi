@@ -12,3 +12,8 @@ from .metrics import average_metrics as average_metrics, average_tasks as averag
 from .splits import LeakWarning as LeakWarning, MissingSplit as MissingSplit, SplitLeak as SplitLeak
 from .entry import Task as Task, provenance as provenance
 from .tasks import register_task as register_task, task as task, task_from as task_from, tasks as tasks
+from .folder import Run as Run, RunIsBusy as RunIsBusy
+from .evaluation import evaluate as evaluate
+from .guard import NonFinite as NonFinite, replay as replay
+from .protocols import Recipe as Recipe, departures as departures, make_recipe as make_recipe
+from .trainer import train as train
