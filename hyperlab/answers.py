@@ -51,7 +51,7 @@ def value_at(row: Row, path: str) -> Any:
     head, *inner = path.split(".")
     head = f"raw_{head}" if f"raw_{head}" in row else head
     if head not in row:
-        raise KeyError(f"expected the field {head!r}, received a row with {', '.join(row)}")
+        raise ValueError(f"expected the field {head!r}, received a row with {', '.join(row)}")
     value = row[head]
     for name in inner:
         value = value[name]
