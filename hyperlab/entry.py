@@ -93,6 +93,7 @@ def render(batch: Mapping[str, Sequence[Any]], numbers: Sequence[int], prompt: P
            code: str = "") -> dict[str, list[Any]]:
     "Source and target texts of a batch; an error says which row it is about; `code` only tells caches apart"
     out: dict[str, list[Any]] = {"source": [], "target": []}
+    batch = dict(batch)               # columns are decoded once, and not at every look
     for position, number in enumerate(numbers):
         row = row_at(batch, position)
         try:
@@ -189,7 +190,7 @@ def file_keys(rows: Dataset, prompt: Prompt) -> list[bytes]:
         fields = [name for name in rows.column_names if prompt.prepare or name in prompt.fields] or rows.column_names
         batches = rows.select_columns(fields).iter(1000)
         _KEYS[known] = content_keys(prompt.text(row_at(batch, i), style())
-                                    for batch in batches for i in range(len(batch[fields[0]])))
+                                    for batch in map(dict, batches) for i in range(len(batch[fields[0]])))
     return _KEYS[known]
 
 

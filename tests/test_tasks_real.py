@@ -151,7 +151,7 @@ def test_the_targets_of_real_rows_are_read_back(real):
 def test_the_two_rte_files_have_the_same_rows():
     def pairs(name: str, one: str, other: str) -> Counter:
         frame = pd.read_parquet(ROOT / "datasets" / name)
-        plain = [frame[field].str.replace('"', "").str.strip() for field in (one, other)]      # one copy lost its quotes
+        plain = [frame[field].str.replace('"', "").str.strip() for field in (one, other)]    # one copy lost its quotes
         return Counter(zip(*plain, frame.label, strict=True))
 
     for split in ("train", "validation"):
