@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import hyperlab
 from .answers import CHOSEN, Accepted, Answer, Classes, Prompt, Row, Style, check_protocol, style
+from .hub import explain_hub_errors
 from .metrics import metric
 from .splits import (OFFICIAL, SEED, LeakWarning, MissingSplit, Rows, SplitRule, available_splits, content_keys,
                              fresh_rows, overlaps, prove_disjoint, released, shuffled, split_rows)
@@ -37,11 +38,8 @@ def from_hub(hub_id: str, config: str | None = None, files: Mapping[str, str] | 
     "The official files of a hub data set, and the commit they came from"
     from datasets import load_dataset
     chosen: dict[str, Any] = {"data_files": dict(files)} if files else {"name": config}
-    try:
+    with explain_hub_errors(f"data set {hub_id!r} ({config or 'default'})"):
         data = load_dataset(hub_id, revision=revision, **chosen)
-    except Exception as error:
-        error.add_note(f"while loading {hub_id!r} (configuration {config!r}, revision {revision or 'main'!r})")
-        raise
     cached = next(iter(data.values())).cache_files
     return data, Path(cached[0]["filename"]).parent.name if cached else "unknown"
 

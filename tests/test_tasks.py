@@ -112,7 +112,8 @@ def test_unknown_names_are_answered_with_the_nearest():
         hl.task("rte").load("train", labels="words")
 
 
-def test_an_entry_is_frozen():
+def test_an_entry_is_frozen_and_can_be_a_key():
+    assert len({hl.task(name) for name in hl.tasks()}) == len(hl.tasks())
     with pytest.raises(FrozenInstanceError):
         hl.task("rte").name = "other"
 
