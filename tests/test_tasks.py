@@ -234,6 +234,14 @@ def test_a_leaked_row_is_found():
             leaky.load(split)
 
 
+def test_a_shuffle_without_a_seed_does_not_get_past_the_proof(monkeypatch):
+    monkeypatch.setattr("hyperlab.splits.shuffled", lambda rows, seed=0: np.random.default_rng().permutation(rows))
+    table = Dataset.from_dict({"text": [f"row {i}" for i in range(4000)], "label": [0, 1] * 2000})
+    task = replace(tiny(), splits=HELD_OUT, data=DatasetDict({"train": table, "validation": table}))
+    with pytest.raises(hl.SplitLeak, match="train and validation share"):
+        task.load("test")
+
+
 def test_repeated_text_is_counted_and_taken_out_of_train_under_clean_only():
     task = tiny()
     repeated = Dataset.from_dict({"text": ["film 0", "NOTE  3", "note 5", "film 1"], "label": [0, 1, 1, 0]})

@@ -55,7 +55,7 @@ for name, protocol, split in json.load(sys.stdin):
         rows = hl.task(name).load(split, protocol)
         fact |= {"rows": rows.num_rows, "targets": Counter(rows["target"]) if hl.task(name).labels else {},
                  "first": rows[0]["source"], "provenance": hl.provenance(rows),
-                 "score": hl.task(name).score(rows["target"][:300], rows.select(range(min(300, rows.num_rows))))}
+                 "score": hl.task(name).score(rows["target"][:60], rows.select(range(min(60, rows.num_rows))))}
     except Exception as error:
         fact["error"] = f"{type(error).__name__}: {error}"
     found.append(fact)
