@@ -10,3 +10,8 @@ from .model import AdaptedModel as AdaptedModel, adapt as adapt, load as load
 from .sites import Site as Site, SiteMap as SiteMap, attach as attach
 from .cost import Cost as Cost, cost as cost, parameter_table as parameter_table
 from .papers import paper_table as paper_table
+from .metrics import average_metrics as average_metrics, average_tasks as average_tasks
+from .splits import LeakWarning as LeakWarning, MissingSplit as MissingSplit, SplitLeak as SplitLeak
+from .answers import Accepted as Accepted, Classes as Classes, FreeText as FreeText, Prompt as Prompt, Score as Score
+from .entry import Task as Task, provenance as provenance
+from .tasks import register_task as register_task, task as task, task_from as task_from, tasks as tasks
