@@ -18,10 +18,11 @@ from transformers import (
 import hyperlab as hl
 
 SHAPE = {"vocab_size": 96, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "dropout_rate": 0.0, "decoder_start_token_id": 0}
+GATED = {"feed_forward_proj": "gated-gelu"}
 FAMILY = {
     "t5": (T5Config, T5ForConditionalGeneration, {"num_layers": 2}),
-    "t5-v1.1": (T5Config, T5ForConditionalGeneration, {"num_layers": 2, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}),
-    "byt5": (T5Config, T5ForConditionalGeneration, {"num_layers": 3, "num_decoder_layers": 1, "feed_forward_proj": "gated-gelu"}),
+    "t5-v1.1": (T5Config, T5ForConditionalGeneration, {"num_layers": 2, "tie_word_embeddings": False} | GATED),
+    "byt5": (T5Config, T5ForConditionalGeneration, {"num_layers": 3, "num_decoder_layers": 1} | GATED),
     "mt5": (MT5Config, MT5ForConditionalGeneration, {"num_layers": 2}),
     "umt5": (UMT5Config, UMT5ForConditionalGeneration, {"num_layers": 2}),
 }
@@ -108,6 +109,6 @@ def test_compiled_backbone_sees_new_weights_and_gives_the_same_gradients(batch: 
                     parameter.data -= 0.1 * parameter.grad
         for (name, a), b in zip(eager.named_parameters(), compiled.parameters(), strict=True):
             if a.requires_grad:
-                torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-4, msg=lambda m, name=name: f"{step} {name}: {m}")
+                torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-4, msg=lambda m, at=(step, name): f"{at}: {m}")
     graphs = torch._dynamo.utils.counters["stats"]["unique_graphs"]
     assert graphs <= 4, "one graph for mixed batches and one for single tasks, in evaluation and training"
