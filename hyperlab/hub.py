@@ -35,8 +35,8 @@ def _diagnosis(error: BaseException) -> str | None:
 
     chain = _chain(error)
     names, text = _class_names(chain), " ".join(str(e) for e in chain)
+    if "RevisionNotFoundError" in names: return "revision"  # first, for `datasets` calls it a missing data set too
     if names & {"DatasetNotFoundError", "RepositoryNotFoundError"}: return "repository"
-    if "RevisionNotFoundError" in names: return "revision"
     uncached = "LocalEntryNotFoundError" in names  # which is an EntryNotFoundError too, but says nothing about the hub
     if uncached or names & {"ConnectionError", "TransportError"} or "couldn't connect" in text:
         return "offline" if constants.HF_HUB_OFFLINE else "connection"
