@@ -38,7 +38,8 @@ def examples(plan: BatchPlan, steps: range, rank: int = 0, world_size: int = 1) 
 
 
 def test_glue_probabilities_are_the_published_ones():
-    published = {"rte": 0.096, "mrpc": 0.100, "stsb": 0.104, "cola": 0.109, "sst2": 0.134, "qnli": 0.140, "qqp": 0.158, "mnli": 0.159}
+    published = {"rte": 0.096, "mrpc": 0.100, "stsb": 0.104, "cola": 0.109}
+    published |= {"sst2": 0.134, "qnli": 0.140, "qqp": 0.158, "mnli": 0.159}
     found = hl.sampling_probabilities(hl.tasks("glue"), temperature=10)
     assert {name: round(p, 3) for name, p in found.items()} == published
     assert sum(found.values()) == pytest.approx(1)
@@ -47,7 +48,8 @@ def test_glue_probabilities_are_the_published_ones():
 def test_temperatures():
     sizes = {"a": 100, "b": 300}
     assert hl.sampling_probabilities(sizes, 1) == pytest.approx({"a": 0.25, "b": 0.75})
-    assert hl.sampling_probabilities(sizes, "equal") == hl.sampling_probabilities(sizes, math.inf) == {"a": 0.5, "b": 0.5}
+    for equal in ("equal", math.inf):
+        assert hl.sampling_probabilities(sizes, equal) == {"a": 0.5, "b": 0.5}
     assert hl.sampling_probabilities({"a": 1, "b": 10**12}, 0.01)["b"] == 1  # no overflow
     for temperature in (0, -1, math.nan, "hot"):
         with pytest.raises(ValueError, match="temperature"):
@@ -85,7 +87,8 @@ def test_another_process_draws_the_same():
     code = (
         "import numpy as np, hashlib; from hyperlab.sampling import BatchPlan\n"
         "plan = BatchPlan({'a': np.arange(5, 90), 'b': np.arange(5, 900)}, 8, mixed=True)\n"
-        "print(hashlib.sha1(repr([(d.tasks, d.rows.tolist()) for d in map(plan.batch, range(0, 3000, 7))]).encode()).hexdigest())"
+        "draws = [(d.tasks, d.rows.tolist()) for d in map(plan.batch, range(0, 3000, 7))]\n"
+        "print(hashlib.sha1(repr(draws).encode()).hexdigest())"
     )
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH", "")]))
     run = lambda seed: subprocess.run(
@@ -121,19 +124,19 @@ def test_tasks_come_at_their_rates(mixed: bool):
 
 
 def test_a_single_step_draws_a_task_with_its_probability():
-    tiny = lengths(dict.fromkeys(SIZES, 20))
+    few = lengths(dict.fromkeys(SIZES, 250))
     names, target = list(SIZES), hl.sampling_probabilities(SIZES)
 
-    class Rated(BatchPlan):  # few rows, so that a plan is quick, at the rates of the real sizes
+    class Rated(BatchPlan):  # 250 rows each, so that a plan is quick, at the rates of the real sizes
         def __init__(self, seed: int):
-            super().__init__(tiny, 1, seed=seed, window=13)
+            super().__init__(few, 1, seed=seed, window=250)
             self.probabilities = target
 
-    drawn = Counter(Rated(seed).batch(5).tasks[0] for seed in range(4_000))
+    drawn = Counter(Rated(seed).batch(5).tasks[0] for seed in range(2_000))
     counts = np.array([drawn[name] for name in names])
-    assert surprise(counts, 4_000 * np.array(list(target.values()))) > UNLIKELY
+    assert surprise(counts, 2_000 * np.array(list(target.values()))) > UNLIKELY
     wrong = np.array(list(hl.sampling_probabilities(SIZES, temperature=5).values()))
-    assert surprise(counts, 4_000 * wrong) < UNLIKELY, "this test could not tell T=10 from T=5"
+    assert surprise(counts, 2_000 * wrong) < UNLIKELY, "this test could not tell T=10 from T=5"
 
 
 @pytest.mark.parametrize("mixed", [False, True])
@@ -222,8 +225,10 @@ def tokens(count: int, seed: int = 0) -> Dataset:
     rng = np.random.default_rng(seed)
     ids = [[i + 10, *rng.integers(2, 9, rng.integers(1, 40)).tolist(), 1] for i in range(count)]
     labels = [[2] * (i % 3) + [1] for i in range(count)]
-    columns = {"input_ids": ids, "labels": labels, "input_length": list(map(len, ids)), "label_length": list(map(len, labels))}
-    return Dataset.from_dict(columns | {"source_cut": [0] * count, "target_cut": [0] * count}, features=token_features())
+    none = [0] * count
+    columns = {"input_ids": ids, "labels": labels, "source_cut": none, "target_cut": none}
+    columns |= {"input_length": [len(i) for i in ids], "label_length": [len(i) for i in labels]}
+    return Dataset.from_dict(columns, features=token_features())
 
 
 @pytest.mark.parametrize("mixed", [False, True])
