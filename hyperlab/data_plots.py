@@ -21,18 +21,19 @@ if TYPE_CHECKING:
 # %% ../nbs/26_data_plots.ipynb #2f89f6d9
 def lengths_figure(
     lengths: Mapping[str, ArrayLike],  # for each task, the tokens of every source, before it is cut
-    limit: int = 128,  # where sources are cut
+    limits: Mapping[str, int],  # where the sources of each task are cut
 ) -> "Figure":
     "How long the sources of each task are, and where they are cut"
     import plotly.graph_objects as go
 
     columns = {name: np.asarray(values) for name, values in lengths.items()}
     longest = max(columns, key=lambda name: float(np.median(columns[name])))
-    cut = {name: float((values > limit).mean()) for name, values in columns.items()}
+    cut = {name: float((values > limits[name]).mean()) for name, values in columns.items()}
     most = max(cut, key=lambda name: cut[name])
-    lost = f"{cut[most]:.0%} of {most} is cut at {limit}" if cut[most] else f"nothing is cut at {limit}"
+    lost = f"{cut[most]:.1%} of {most} is cut at {limits[most]}" if cut[most] else "nothing is cut"
     figure = go.Figure([go.Box(x=values, name=name, boxpoints=False) for name, values in columns.items()])
-    figure.add_vline(x=limit, line_dash="dash")
+    marker = {"symbol": "line-ns-open", "size": 24, "color": "black"}
+    figure.add_scatter(x=[limits[name] for name in columns], y=list(columns), mode="markers", marker=marker, name="cut")
     title = f"{longest} has the longest sources (median {np.median(columns[longest]):.0f} tokens); {lost}"
     return figure.update_layout(title=title, xaxis_title="tokens in a source", yaxis_title="task", showlegend=False)
 
