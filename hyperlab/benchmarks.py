@@ -17,7 +17,7 @@ from .splits import HALVED_TEST, HALVED_VALIDATION, HELD_OUT, MATCHED, OFFICIAL,
 __all__ = ['FALSE_TRUE', 'TWO_WAY_NLI', 'THREE_WAY_NLI', 'NEGATIVE_POSITIVE', 'ACCURACY', 'TWO_SENTENCES', 'GLUE', 'WNLI',
            'COPA_TEMPLATE', 'CB_LABELS', 'MULTIRC_LABELS', 'SUPERGLUE', 'YELP_RELEASED', 'TREC_LABELS', 'FEWSHOT',
            'MRQA_PAPER', 'MRQA_OUT', 'QA_PROMPT', 'MRQA_IN', 'MRQA_OUT_SETS', 'SQUAD_V1', 'ROUNDS',
-           'PREMISE_HYPOTHESIS', 'HYPOTHESES', 'SUMMARISATION_NLI', 'ENTRIES', 'GROUPS', 'glue', 'mark',
+           'PREMISE_HYPOTHESIS', 'HYPOTHESES', 'SUMMARISATION_NLI', 'ENTRIES', 'GROUPS', 'glue', 'mention_span',
            'mark_mentions', 'join_article', 'superglue', 'mrqa', 'summarisation']
 
 # %% ../nbs/20_benchmarks.ipynb #16c9c48b
@@ -55,22 +55,26 @@ WNLI = glue("wnli", "coreference", TWO_SENTENCES, Classes(("not_entailment", "en
             HALVED_VALIDATION, note="not in the group glue: validation repeats train sentences with the opposite label")
 
 # %% ../nbs/20_benchmarks.ipynb #4b024c01
-def mark(text: str, word: int, mention: str, sign: str) -> str:
-    "The text with a sign around the mention that begins at that word"
+def mention_span(text: str, word: int, mention: str) -> tuple[int, int]:
+    "Where a mention stands: at the word that the file names, or else its nearest occurrence, or else that word alone"
     words = text.split(" ")
     start = sum(len(w) + 1 for w in words[:word])
-    end = start + len(mention)
-    if text[start:end].casefold() != mention.casefold():
-        raise ValueError(f"expected {mention!r} at word {word} of {text!r}, received {text[start:end]!r}")
-    return f"{text[:start]}{sign} {text[start:end]} {sign}{text[end:]}"
+    places = [m.start() for m in re.finditer(re.escape(mention), text, re.IGNORECASE)]
+    if not places:
+        return start, start + len(words[word])
+    nearest = min(places, key=lambda place: abs(place - start))
+    return nearest, nearest + len(mention)
 
 
 def mark_mentions(row: Row) -> Row:
-    "A WSC row with `marked`: the later mention is marked first, so that word numbers stay right"
-    mentions = [(row["span1_index"], row["span1_text"], "*"), (row["span2_index"], row["span2_text"], "#")]
+    "A WSC row with `marked`: stars around the first mention and hashes around the second"
+    spans = [(mention_span(row["text"], row[f"span{i}_index"], row[f"span{i}_text"]), sign)
+             for i, sign in ((1, "*"), (2, "#"))]
+    spans.sort(key=lambda item: item[0][1] - item[0][0])
+    signs = [(place, text) for (start, end), sign in spans for place, text in ((start, f"{sign} "), (end, f" {sign}"))]
     marked = row["text"]
-    for word, mention, sign in sorted(mentions, reverse=True):
-        marked = mark(marked, word, mention, sign)
+    for place, sign in sorted(signs, key=lambda item: -item[0]):       # from the end, so that places stay right
+        marked = marked[:place] + sign + marked[place:]
     return {**row, "marked": marked}
 
 # %% ../nbs/20_benchmarks.ipynb #0694c3ce
