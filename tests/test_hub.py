@@ -22,6 +22,10 @@ def model(name="tests/t5"):
     with explain_hub_errors(f"model {name!r}"):
         return AutoModelForSeq2SeqLM.from_pretrained(name), AutoTokenizer.from_pretrained(name)
 
+def task():
+    import hyperlab as hl
+    return hl.task("rte").load("train")
+
 def failure(load, *args, **options):
     try: load(*args, **options)
     except Exception as error: return type(error).__name__, str(error)
@@ -110,8 +114,8 @@ def test_what_is_not_there_is_named(hub: LocalHub, tmp_path: Path):
     hub.lose("model.safetensors")
     code = """
 print(json.dumps([failure(data), failure(model), failure(data, "tests/pears"), failure(model, "tests/t6"),
-                  failure(data, revision="v9"), failure(data, config="tyni")]))"""
-    file, weights, no_data, no_model, revision, config = answer(code, hub.environment(tmp_path))
+                  failure(data, revision="v9"), failure(data, config="tyni"), failure(task)]))"""
+    file, weights, no_data, no_model, revision, config, task = answer(code, hub.environment(tmp_path))
     assert file[0] == "HubError"
     assert "file" in file[1]
     assert "validation.parquet" in file[1]
@@ -128,3 +132,5 @@ print(json.dumps([failure(data), failure(model), failure(data, "tests/pears"), f
     assert "revision" in revision[1]
     assert config[0] == "ValueError", "an error that is clear already was changed"
     assert "'tiny'" in config[1]
+    assert task[0] == "HubError"  # the library's own way of loading explains itself too
+    assert "nyu-mll/glue" in task[1]
