@@ -21,3 +21,8 @@ from .sampling import BatchPlan as BatchPlan, padding_cost as padding_cost
 from .sampling import sampling_probabilities as sampling_probabilities
 from .batches import TrainingBatches as TrainingBatches, evaluation_batches as evaluation_batches, in_order as in_order
 from .chunks import best_answers as best_answers, chunk_rows as chunk_rows
+from .folder import Run as Run, RunIsBusy as RunIsBusy
+from .evaluation import evaluate as evaluate
+from .guard import NonFinite as NonFinite, replay as replay
+from .protocols import Recipe as Recipe, departures as departures, make_recipe as make_recipe
+from .trainer import train as train
