@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from string import Formatter
 from typing import Any, Protocol
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'LABEL_STYLES', 'Row', 'CHOSEN', 'Style', 'check_protocol', 'style', 'value_at', 'Prompt', 'Answer',
-           'Classes', 'Score', 'FreeText', 'Accepted']
+__all__ = ['PROTOCOLS', 'LABEL_STYLES', 'Row', 'CHOSEN', 'Style', 'check_protocol', 'style', 'value_at', 'template_fields',
+           'Prompt', 'Answer', 'Classes', 'Score', 'FreeText', 'Accepted']
 
 # %% ../nbs/19_answers.ipynb #5d31d857
 PROTOCOLS = ("clean", "paper", "released")
@@ -51,11 +52,17 @@ def value_at(row: Row, path: str) -> Any:
     head, *inner = path.split(".")
     head = f"raw_{head}" if f"raw_{head}" in row else head
     if head not in row:
-        raise KeyError(f"expected the field {head!r}, received a row with {', '.join(row)}")
+        raise ValueError(f"expected the field {head!r}, received a row with {', '.join(row)}")
     value = row[head]
     for name in inner:
         value = value[name]
     return value
+
+
+@cache
+def template_fields(template: str) -> tuple[str, ...]:
+    "Names of the fields a format string asks for"
+    return tuple(name for _, name, _, _ in Formatter().parse(template) if name)
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Prompt:
     @property
     def fields(self) -> tuple[str, ...]:
         "Names of the fields the template asks for"
-        return tuple(name for _, name, _, _ in Formatter().parse(self.template) if name)
+        return template_fields(self.template)
 
     def text(self, row: Row, style: Style) -> str:
         "The source text of a row"

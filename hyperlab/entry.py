@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import hyperlab
 from .answers import CHOSEN, Accepted, Answer, Classes, Prompt, Row, Style, check_protocol, style
+from .hub import explain_hub_errors
 from .metrics import metric
 from .splits import (OFFICIAL, SEED, LeakWarning, MissingSplit, Rows, SplitRule, available_splits, content_keys,
                              fresh_rows, overlaps, prove_disjoint, released, shuffled, split_rows)
@@ -37,11 +38,8 @@ def from_hub(hub_id: str, config: str | None = None, files: Mapping[str, str] | 
     "The official files of a hub data set, and the commit they came from"
     from datasets import load_dataset
     chosen: dict[str, Any] = {"data_files": dict(files)} if files else {"name": config}
-    try:
+    with explain_hub_errors(f"data set {hub_id!r} ({config or 'default'})"):
         data = load_dataset(hub_id, revision=revision, **chosen)
-    except Exception as error:
-        error.add_note(f"while loading {hub_id!r} (configuration {config!r}, revision {revision or 'main'!r})")
-        raise
     cached = next(iter(data.values())).cache_files
     return data, Path(cached[0]["filename"]).parent.name if cached else "unknown"
 
@@ -93,13 +91,14 @@ def render(batch: Mapping[str, Sequence[Any]], numbers: Sequence[int], prompt: P
            code: str = "") -> dict[str, list[Any]]:
     "Source and target texts of a batch; an error says which row it is about; `code` only tells caches apart"
     out: dict[str, list[Any]] = {"source": [], "target": []}
+    batch = dict(batch)               # columns are decoded once, and not at every look
     for position, number in enumerate(numbers):
         row = row_at(batch, position)
         try:
             out["source"].append(prompt.text(row, style))
             out["target"].append(answer.text(row, style))
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"row {number}: {error.args[0] if error.args else error!r}") from error
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"row {number}: {error}") from error
     return out | {f"raw_{name}": list(batch[name]) for name in ("source", "target") if name in batch}
 
 # %% ../nbs/19_entry.ipynb #6e0c177b
@@ -167,14 +166,16 @@ def official_files(entry: Entry, revision: str | None = None,
     return data, found
 
 
-def splits_of(entry: Entry, protocol: str, data: Mapping[str, Dataset], *only: str) -> dict[str, Rows]:
-    "The rows of all splits that can be built, or of the named ones, which then must be there"
+def splits_of(entry: Entry, protocol: str, data: Mapping[str, Dataset], must_have: str = "") -> dict[str, Rows]:
+    "The rows of all splits that can be built; MissingSplit when `must_have` can't"
     rule = entry.rule(protocol)
     sizes = {name: rows.num_rows for name, rows in data.items()}
-    groups = {name: rows[rule.together] for name, rows in data.items()} if rule.together else None
-    if only:
-        return {split: split_rows(rule, split, sizes, groups) for split in only}
-    return available_splits(rule, sizes, groups)
+    kept_whole = rule.divided & data.keys() if rule.together else ()
+    groups = {name: list(data[name][rule.together]) for name in kept_whole}
+    splits = available_splits(rule, sizes, groups)
+    if must_have and must_have not in splits:
+        split_rows(rule, must_have, sizes, groups)
+    return splits
 
 # %% ../nbs/19_entry.ipynb #c0a80211
 _KEYS: dict[tuple[str, Prompt], list[bytes]] = {}
@@ -184,9 +185,10 @@ def file_keys(rows: Dataset, prompt: Prompt) -> list[bytes]:
     "A digest of the source text of every row of an official file"
     known = (rows._fingerprint, prompt)
     if known not in _KEYS:
-        fields = [name for name in rows.column_names if prompt.prepare or name in prompt.fields]
-        needed = rows.select_columns(fields)
-        _KEYS[known] = content_keys(prompt.text(row, style()) for row in needed)
+        fields = [name for name in rows.column_names if prompt.prepare or name in prompt.fields] or rows.column_names
+        batches = rows.select_columns(fields).iter(1000)
+        _KEYS[known] = content_keys(prompt.text(row_at(batch, i), style())
+                                    for batch in map(dict, batches) for i in range(len(batch[fields[0]])))
     return _KEYS[known]
 
 
@@ -210,13 +212,12 @@ def check_splits(entry: Entry, protocol: str, splits: Mapping[str, Rows]) -> Non
 def take_rows(entry: Entry, split: str, protocol: str, data: Mapping[str, Dataset]) -> tuple[Dataset, dict[str, int]]:
     "Rows of a split, and for train the texts it shares with the other splits, which `clean` takes out"
     try:
-        wanted = splits_of(entry, protocol, data, split)[split]
+        splits = splits_of(entry, protocol, data, must_have=split)
     except MissingSplit as error:
         where = f"{entry.hub_id} ({entry.config})" if entry.hub_id else "its own data"
         raise MissingSplit(f"task {entry.name!r} can't load {split!r} from {where}: {error}") from None
-    splits = splits_of(entry, protocol, data)
     check_splits(entry, protocol, splits)
-    rows, found = select_rows(data, wanted), {}
+    rows, found = select_rows(data, splits[split]), {}
     if split == "train":
         keys = split_keys(entry, data, splits)
         found = overlaps(keys)

@@ -35,8 +35,8 @@ def _diagnosis(error: BaseException) -> str | None:
 
     chain = _chain(error)
     names, text = _class_names(chain), " ".join(str(e) for e in chain)
+    if "RevisionNotFoundError" in names: return "revision"  # first, for `datasets` calls it a missing data set too
     if names & {"DatasetNotFoundError", "RepositoryNotFoundError"}: return "repository"
-    if "RevisionNotFoundError" in names: return "revision"
     uncached = "LocalEntryNotFoundError" in names  # which is an EntryNotFoundError too, but says nothing about the hub
     if uncached or names & {"ConnectionError", "TransportError"} or "couldn't connect" in text:
         return "offline" if constants.HF_HUB_OFFLINE else "connection"
@@ -53,7 +53,7 @@ _ADVICE = {
             "the copy is incomplete: complete it, or use another endpoint (now {endpoint})",
     "offline": "offline mode is on (HF_HUB_OFFLINE) and it is not in the cache {cache}. "
                "Load it once with offline mode off, point HF_HOME at a cache that has it, or give a local folder",
-    "connection": "{endpoint} cannot be reached or broke off. What has arrived is kept: run this again to go on. "
+    "connection": "{endpoint} cannot be reached or broke off. Whole files that have arrived are kept: run this again. "
                   "Without a network, set HF_HUB_OFFLINE=1 to use the cache {cache} at once, or give a local folder",
 }
 

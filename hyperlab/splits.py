@@ -44,6 +44,12 @@ class SplitRule:
     together: str = ""                # rows with the same value of this field stay in one piece
     why_missing: str = ""             # the reason when a part is None
 
+    @property
+    def divided(self) -> set[str]:
+        "The official files that are divided between splits"
+        parts = (self.train, self.validation, self.test)
+        return {name for part in parts if part and part.piece != "all" for name in part.official}
+
     def part(self, split: str) -> Part | None:
         "The part of that name"
         if split not in SPLITS:
@@ -118,7 +124,7 @@ def part_rows(part: Part, sizes: Mapping[str, int], groups: Groups | None = None
     if missing:
         raise MissingSplit(f"the official split {', '.join(map(repr, missing))} is missing: "
                            f"there are {', '.join(sorted(map(repr, sizes))) or 'none'}")
-    if groups:
+    if groups and part.piece != "all":
         return {name: grouped_rows(groups[name], part.piece) for name in part.official}
     return {name: piece_rows(sizes[name], part.piece) for name in part.official}
 

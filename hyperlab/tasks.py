@@ -102,11 +102,11 @@ def rule_for(names: Sequence[str]) -> SplitRule:
 
 def own_answer(data: DatasetDict, labels: Sequence[str], field: str) -> Answer:
     "Classes when labels are given, and else a text; a column that holds the labels themselves is understood"
-    if not labels:
-        return FreeText(field)
     columns = next(iter(data.values()))
     if field not in columns.column_names:
-        raise ValueError(f"expected a column {field!r} with the labels, received {', '.join(columns.column_names)}")
+        raise ValueError(f"expected a column {field!r} with the answers, received {', '.join(columns.column_names)}")
+    if not labels:
+        return FreeText(field)
     return Classes(tuple(labels), field, tuple(labels) if isinstance(columns[0][field], str) else ())
 
 # %% ../nbs/20_tasks.ipynb #c2bee488
