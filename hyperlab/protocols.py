@@ -84,7 +84,8 @@ PAPERS = ("hyperformer", "compacter", "hyperdecoders", "hypergrid")
 OWNERS = {
     "compacter": "compacter", "compacter++": "compacter", "phm-adapter": "compacter", "pfeiffer": "compacter",
     "adapterdrop": "compacter", "adapter-lowrank": "compacter", "prompt-tuning": "compacter", "bitfit": "compacter",
-    "intrinsic-said": "compacter", "hyperdecoder": "hyperdecoders", "parallel-adapter": "hyperdecoders", "task-hypernet": "hyperdecoders",
+    "intrinsic-said": "compacter",
+    "hyperdecoder": "hyperdecoders", "parallel-adapter": "hyperdecoders", "task-hypernet": "hyperdecoders",
     "polytropon": "hyperdecoders", "hypergrid": "hypergrid",
 }  # fmt: skip
 

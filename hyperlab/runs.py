@@ -60,7 +60,7 @@ def compare(table: "pd.DataFrame", by: str | Sequence[str] = "method", scores: S
     keys = [by] if isinstance(by, str) else list(by)
     grouped = done.groupby(keys)
     found = grouped[chosen].agg(["mean", "std"])
-    found.columns = [name if kind == "mean" else f"{name} ±" for name, kind in found.columns]
+    found.columns = [name if kind == "mean" else f"{name} ±" for name in chosen for kind in ("mean", "std")]
     found.insert(0, "runs", grouped.size())
     return found
 

@@ -301,7 +301,8 @@ def chosen_loggers(report_to: str | GeneralTracker | Sequence[str | GeneralTrack
 def make_accelerator(report_to: Any, run_dir: Path) -> Accelerator:
     "The machine as accelerate sees it; precision is the recipe's business."
     unused = DistributedDataParallelKwargs(find_unused_parameters=True)  # adapters of tasks that a batch lacks
-    return Accelerator(mixed_precision="no", log_with=chosen_loggers(report_to), project_dir=run_dir, kwargs_handlers=[unused])
+    loggers = chosen_loggers(report_to) or None
+    return Accelerator(mixed_precision="no", log_with=loggers, project_dir=run_dir, kwargs_handlers=[unused])
 
 
 def check_machine(recipe: Recipe, accelerator: Accelerator) -> None:

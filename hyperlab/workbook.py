@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['injected_names', 'read_options_text', 'read_task_names', 'tasks_called', 'check_backbone_name', 'build_model', 'Plan',
-           'plan_run']
+           'fit_toy', 'plan_run']
 
 # %% ../nbs/50_workbook.ipynb #8a9ecd46
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +101,13 @@ class Plan:
         return train(model or self.build(), run_dir=self.run_dir, report_to=self.report_to, **self.settings, **how)
 
 
+def fit_toy(method: Method, given: Mapping[str, Any], training: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
+    "The papers' sizes and rates are for backbones ten times as wide: what was not given is changed for the toy."
+    if hasattr(method, "reduction_factor") and "reduction_factor" not in given:
+        method = replace(method, reduction_factor=4)  # type: ignore[call-arg]
+    return method, training | ({"learning_rate": 1e-2} if training.get("learning_rate") is None else {})
+
+
 def plan_run(
     history: Sequence[str] = (),  # the session's cells, `In`
     *,
@@ -117,9 +124,9 @@ def plan_run(
     check_names("parameter", injected_names(history), known)
     given, of_recipe = read_options_text(options), [f.name for f in fields(Recipe)]
     training = settings | {k: v for k, v in given.items() if k in of_recipe}
-    if backbone == "toy" and training.get("learning_rate") is None:
-        training["learning_rate"] = 1e-2  # a random backbone this small needs more than the papers' rates
     chosen = get_method(method, {k: v for k, v in given.items() if k not in of_recipe})
+    if backbone == "toy":
+        chosen, training = fit_toy(chosen, given, training)
     check_backbone_name(backbone)
     chosen_loggers(report_to)
     check_protocol(training.get("protocol", "clean"))
