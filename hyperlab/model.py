@@ -21,7 +21,8 @@ from huggingface_hub import ModelHubMixin
 from torch import Tensor, nn
 from transformers import AutoTokenizer, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from .applied import Applied, AppliedWeights, Owned
+from .adapters import LookingAdapter
+from .applied import Applied, AppliedWeights, Owned, Scene
 from .backbones import Source, fingerprint, load_backbone
 from .checkpoint import find_checkpoint, read_checkpoint, write_checkpoint
 from .generators import Condition, TaskLike, mixture_row, read_condition
@@ -116,7 +117,7 @@ class Running(Conditioned):
             raise RuntimeError("this model was detached from its backbone; adapt it again")
         if self.training and not self.checkpointed and self.backbone.is_gradient_checkpointing:
             raise RuntimeError("gradient checkpointing: call gradient_checkpointing_enable() on this model and not on its backbone")
-        with self.applied.using(self.produce(task, inputs)):
+        with self.applied.using(self.produce(task, inputs), self.scene(inputs)):
             return self.backbone(**inputs)
 
     def produce(self, task: TaskLike | None, inputs: dict[str, Any]) -> AppliedWeights:
@@ -131,11 +132,19 @@ class Running(Conditioned):
         if encoded is not None and readings:
             return replace(condition, summary=masked_mean(encoded[0], mask), reading=readings)
         for reading in range(readings):
-            with self.applied.using(self.rule(condition)):
+            with self.applied.using(self.rule(condition), self.scene(inputs)):
                 inputs["encoder_outputs"] = self.encode(inputs)
             summary = masked_mean(inputs["encoder_outputs"][0], mask)
             condition = replace(condition, summary=summary, reading=reading + 1)
         return condition
+
+    def scene(self, inputs: Mapping[str, Any], remember: bool = False) -> Scene:
+        "What adapters that look around may know of this call."
+        looks = any(isinstance(part.adapter, LookingAdapter) for part in self.rule.parts.values())
+        if looks and inputs.get("past_key_values") is not None:
+            wanted = "use generate(), or forward() without past_key_values"
+            raise ValueError(f"{self.method.title} needs the first token of an answer: {wanted}")
+        return Scene(batch_size_of(inputs), inputs.get("attention_mask"), {} if remember else None)
 
     def encode(self, inputs: Mapping[str, Any]) -> Any:
         "What the encoder makes of the inputs with the weights that act now."
@@ -239,7 +248,7 @@ class Generating(Growing):
         ids, pad = inputs.get("input_ids"), self.backbone.config.pad_token_id
         if ids is not None and pad is not None:  # as generate itself would, but before the encoder reads
             inputs.setdefault("attention_mask", ids.ne(pad).long())
-        with self.applied.using(self.produce(task, inputs)):
+        with self.applied.using(self.produce(task, inputs), self.scene(inputs, remember=True)):
             return generate(**inputs)
 
 # %% ../nbs/10_model.ipynb #a5c2df51
