@@ -27,6 +27,7 @@ class Condition:
     index: Tensor | None = None  # (B,) row of each example; None: one row for all, or row i for example i
     tasks: tuple[int, ...] | None = None  # the task of each row, where every row is a single task
     summary: Tensor | None = None  # (B, H), what the encoder made of each input, for rules that read it
+    reading: int = 0  # how often the encoder has read the input so far
 
 # %% ../nbs/02_generators.ipynb #dd1f2858
 TaskLike = str | Mapping[str, float] | Sequence[str | Mapping[str, float]] | Tensor

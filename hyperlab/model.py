@@ -22,7 +22,8 @@ from huggingface_hub import ModelHubMixin
 from torch import Tensor, nn
 from transformers import AutoTokenizer, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from .applied import Applied, AppliedWeights, Owned
+from .adapters import LookingAdapter
+from .applied import Applied, AppliedWeights, Owned, Scene
 from .backbones import Source, fingerprint, load_backbone
 from .checkpoint import find_checkpoint, read_checkpoint, write_checkpoint
 from .generators import Condition, TaskLike, mixture_row, read_condition
@@ -117,24 +118,40 @@ class Running(Conditioned):
             raise RuntimeError("this model was detached from its backbone; adapt it again")
         if self.training and not self.checkpointed and self.backbone.is_gradient_checkpointing:
             raise RuntimeError("gradient checkpointing: call gradient_checkpointing_enable() on this model and not on its backbone")
-        with self.applied.using(self.produce(task, inputs)):
+        with self.applied.using(self.produce(task, inputs), self.scene(inputs)):
             return self.backbone(**inputs)
 
     def produce(self, task: TaskLike | None, inputs: dict[str, Any]) -> AppliedWeights:
         "The weights for a batch; where they depend on the input, its encoding is put into `inputs` so that it is made once."
-        condition = self.condition(task, batch_size_of(inputs))
-        weights: AppliedWeights = self.rule(condition)
-        if not self.rule.reads_input:
-            return weights
-        mask, encoded = inputs.get("attention_mask"), inputs.get("encoder_outputs")
-        if encoded is None:
-            encoder: Any = self.backbone.encoder
-            with self.applied.using(weights):
-                encoded = encoder(input_ids=inputs["input_ids"], inputs_embeds=inputs.get("inputs_embeds"), attention_mask=mask)
-            if not self.rule.reads_twice:
-                inputs["encoder_outputs"] = encoded
-        seen: AppliedWeights = self.rule(replace(condition, summary=masked_mean(encoded[0], mask)))
-        return seen
+        weights: AppliedWeights = self.rule(self.read(task, inputs))
+        return weights
+
+    def read(self, task: TaskLike | None, inputs: dict[str, Any]) -> Condition:
+        "The condition for a batch, with the summary of the input where the rule asks for one."
+        condition, readings = self.condition(task, batch_size_of(inputs)), self.rule.readings
+        encoded, mask = inputs.get("encoder_outputs"), inputs.get("attention_mask")
+        if encoded is not None and readings:
+            return replace(condition, summary=masked_mean(encoded[0], mask), reading=readings)
+        for reading in range(readings):
+            with self.applied.using(self.rule(condition), self.scene(inputs)):
+                inputs["encoder_outputs"] = self.encode(inputs)
+            summary = masked_mean(inputs["encoder_outputs"][0], mask)
+            condition = replace(condition, summary=summary, reading=reading + 1)
+        return condition
+
+    def scene(self, inputs: Mapping[str, Any], remember: bool = False) -> Scene:
+        "What adapters that look around may know of this call."
+        looks = any(isinstance(part.adapter, LookingAdapter) for part in self.rule.parts.values())
+        if looks and inputs.get("past_key_values") is not None:
+            wanted = "use generate(), or forward() without past_key_values"
+            raise ValueError(f"{self.method.title} needs the first token of an answer: {wanted}")
+        return Scene(batch_size_of(inputs), inputs.get("attention_mask"), {} if remember else None)
+
+    def encode(self, inputs: Mapping[str, Any]) -> Any:
+        "What the encoder makes of the inputs with the weights that act now."
+        names = ("input_ids", "inputs_embeds", "attention_mask", "output_attentions", "output_hidden_states")
+        encoder: Any = self.backbone.encoder
+        return encoder(**{name: inputs[name] for name in names if inputs.get(name) is not None})
 
     def gradient_checkpointing_enable(self, gradient_checkpointing_kwargs: dict[str, Any] | None = None) -> None:
         "Trade time for memory: keep block inputs only and run each block again in the backward pass."
@@ -238,7 +255,10 @@ class Generating(Growing):
 
     def _generate(self, inputs: dict[str, Any], task: TaskLike | None) -> Any:
         generate: Any = self.backbone.generate
-        with self.applied.using(self.produce(task, inputs)):
+        ids, pad = inputs.get("input_ids"), self.backbone.config.pad_token_id
+        if ids is not None and pad is not None:  # as generate itself would, but before the encoder reads
+            inputs.setdefault("attention_mask", ids.ne(pad).long())
+        with self.applied.using(self.produce(task, inputs), self.scene(inputs, remember=True)):
             return generate(**inputs)
 
 # %% ../nbs/10_model.ipynb #a5c2df51
