@@ -8,3 +8,5 @@ from .methods.method import (
 )
 from .model import AdaptedModel as AdaptedModel, adapt as adapt, load as load
 from .sites import Site as Site, SiteMap as SiteMap, attach as attach
+from .cost import Cost as Cost, cost as cost, parameter_table as parameter_table
+from .papers import paper_table as paper_table

@@ -1,0 +1,46 @@
+"""What the tests share: a tiny backbone, a padded batch, and models whose rules are away from their start."""
+
+import os
+
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import pytest
+import torch
+from transformers import T5Config, T5ForConditionalGeneration
+
+TASKS = ["cola", "rte", "sst2"]
+
+
+def tiny_config(**changes: object) -> T5Config:
+    shape = {"vocab_size": 96, "d_model": 48, "d_kv": 8, "d_ff": 96, "num_layers": 2, "num_heads": 4}
+    return T5Config(**(shape | {"dropout_rate": 0.0, "decoder_start_token_id": 0} | changes))
+
+
+def tiny_backbone(**changes: object) -> T5ForConditionalGeneration:
+    "The same random weights each time."
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return T5ForConditionalGeneration(tiny_config(**changes)).eval()
+
+
+def awaken(model: torch.nn.Module) -> torch.nn.Module:
+    "Move what is trained away from its start, where many methods are the identity and nothing could be told apart."
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(1)
+        for parameter in model.parameters():
+            if parameter.requires_grad:
+                parameter.add_(0.1 * torch.randn_like(parameter))
+    return model
+
+
+@pytest.fixture
+def batch() -> dict[str, torch.Tensor]:
+    "Six examples, two of them padded."
+    generator = torch.Generator().manual_seed(2)
+    ids = torch.randint(2, 96, (6, 9), generator=generator)
+    mask = torch.ones_like(ids)
+    for row, length in ((1, 5), (4, 3)):
+        ids[row, length:], mask[row, length:] = 0, 0
+    labels = torch.randint(2, 96, (6, 4), generator=generator)
+    labels[2, 2:] = -100
+    return {"input_ids": ids, "attention_mask": mask, "labels": labels}
