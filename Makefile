@@ -23,7 +23,7 @@ $(READY): settings.ini setup.py constraints.txt
 	touch $(READY)
 
 lint: $(READY)
-	ruff check hyperlab tests tools setup.py
+	ruff check hyperlab tests tools benchmarks setup.py
 	mypy hyperlab
 
 notebooks: $(READY)
@@ -32,13 +32,15 @@ notebooks: $(READY)
 pytest: $(READY)
 	python -m pytest tests
 
-# A notebook and its module must say the same, and a notebook must be clean; changes nothing
+# A notebook and its module must say the same, a notebook must be clean, the README made from its index; changes nothing
 check: $(READY)
 	python tools/check_notebooks.py
+	python tools/make_readme.py --check
 
 export: $(READY)
 	nbdev_export
 	nbdev_clean
+	python tools/make_readme.py
 
 lab: $(READY)
 	jupyter lab nbs

@@ -18,13 +18,14 @@ pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason=f"no golden values a
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
 TASKS = ["first", "second", "third"]
+KINDS = ("weight", "bias")
 HEADS = ("down", "up", "down_bias", "up_bias", "gamma", "beta")
 
 
 def read(name: str) -> tuple[dict[str, torch.Tensor], dict]:
     "Tensors and backbone configuration of a golden file."
     with safe_open(GOLDEN / f"{name}.safetensors", "pt") as file:
-        return {key: file.get_tensor(key) for key in file.keys()}, json.loads(file.metadata()["config"])
+        return {key: file.get_tensor(key) for key in list(file.keys())}, json.loads(file.metadata()["config"])
 
 
 def golden_backbone(tensors: dict, config: dict, dtype: torch.dtype) -> T5ForConditionalGeneration:
@@ -46,7 +47,8 @@ def fill(model: hl.AdaptedModel, weights: dict[str, torch.Tensor]) -> None:
 
 def projector(tensors: dict, there: str, here: str) -> dict[str, torch.Tensor]:
     "Two linear layers; ours has the ReLU as layer 1."
-    return {f"{here}.{ours}.{kind}": tensors[f"{there}.{theirs}.{kind}"] for theirs, ours in ((0, 0), (1, 2)) for kind in ("weight", "bias")}
+    layers = {0: 0, 1: 2}
+    return {f"{here}.{ours}.{kind}": tensors[f"{there}.{theirs}.{kind}"] for theirs, ours in layers.items() for kind in KINDS}
 
 
 def plus_plus(tensors: dict, model: hl.AdaptedModel) -> dict[str, torch.Tensor]:
@@ -55,8 +57,8 @@ def plus_plus(tensors: dict, model: hl.AdaptedModel) -> dict[str, torch.Tensor]:
         here = f"generators.{stack}"
         weights |= {f"{here}.embeddings.{c}": tensors[f"{stack}.{c}_embedding"] for c in ("layer", "position")}
         weights |= projector(tensors, f"{stack}.projector", f"{here}.projector")
-        weights |= {f"{here}.norm.{kind}": tensors[f"{stack}.norm.{kind}"] for kind in ("weight", "bias")}
-        weights |= {f"{here}.heads.{kind}.{h}": tensors[f"{stack}.{h}.{kind}"].unsqueeze(0) for h in HEADS for kind in ("weight", "bias")}
+        weights |= {f"{here}.norm.{kind}": tensors[f"{stack}.norm.{kind}"] for kind in KINDS}
+        weights |= {f"{here}.heads.{kind}.{h}": tensors[f"{stack}.{h}.{kind}"].unsqueeze(0) for h in HEADS for kind in KINDS}
     return weights
 
 
@@ -64,7 +66,7 @@ def hyperformer(tensors: dict, model: hl.AdaptedModel) -> dict[str, torch.Tensor
     weights = {"task_embedding.weight": tensors["task_embedding"]} | projector(tensors, "projector", "projector")
     for stack, part in model.rule.parts.items():
         for head in HEADS:
-            for kind in ("weight", "bias"):
+            for kind in KINDS:
                 rows = [tensors[f"{site}.{head}.{kind}"] for site in part.sites]
                 weights[f"generators.{stack}.heads.{kind}.{head}"] = torch.stack(rows)
     return weights

@@ -17,6 +17,14 @@ SMALL = {
     "hyperformer": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
     "hyperformer++": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
     "hyperformer-released": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
+    "phm-adapter": {"reduction_factor": 8, "n": 2},
+    "compacter": {"reduction_factor": 8, "n": 2},
+    "compacter++": {"reduction_factor": 8, "n": 2},
+    "pfeiffer": {"reduction_factor": 8},
+    "adapterdrop": {"reduction_factor": 8},
+    "adapter-lowrank": {"reduction_factor": 4},
+    "prompt-tuning": {"length": 5},
+    "intrinsic-said": {"dimension": 200},
 }
 METHODS = hl.available_methods()
 MIXED = ["rte", "cola", "rte", "sst2", "cola", "rte"]
@@ -170,35 +178,32 @@ def test_detach_gives_the_untouched_backbone(name: str, batch: dict) -> None:
     assert all(p.requires_grad for p in backbone.parameters())
 
 
-LOAD_AND_RUN = """
-import sys, torch
-sys.path.insert(0, sys.argv[3])
+LOAD_ALL_AND_RUN = """
+import pathlib, sys, torch
+saved, batch, tests = sys.argv[1:]
+sys.path.insert(0, tests)
 from conftest import tiny_backbone
 import hyperlab as hl
-inputs = torch.load(sys.argv[2], weights_only=True)
-model = hl.load(sys.argv[1], backbone=tiny_backbone())
-torch.save({t: model(**inputs, task=t).logits for t in model.tasks}, sys.argv[2] + ".out")
+inputs, out = torch.load(batch, weights_only=True), {}
+with torch.no_grad():
+    for folder in pathlib.Path(saved).iterdir():
+        model = hl.load(folder, backbone=tiny_backbone())
+        out[folder.name] = {task: model(**inputs, task=task).logits for task in model.tasks}
+torch.save(out, batch + ".out")
 """
 
 
+@torch.no_grad()
 def test_saved_models_load_in_a_new_process_with_identical_logits(tmp_path: Path, batch: dict) -> None:
     torch.save(batch, tmp_path / "batch.pt")
-    script = "\n".join(
-        [LOAD_AND_RUN.split("inputs =")[0]]
-        + ["inputs = torch.load(sys.argv[2], weights_only=True)", "out = {}", "import pathlib"]
-        + ["for folder in sorted(pathlib.Path(sys.argv[1]).iterdir()):"]
-        + ["    model = hl.load(folder, backbone=tiny_backbone())"]
-        + ["    out[folder.name] = {t: model(**inputs, task=t).logits for t in model.tasks}"]
-        + ["torch.save(out, sys.argv[2] + '.out')"]
-    )
     expected = {}
     for name in METHODS:
         model = build(name)
         model.add_task("late", like={"rte": 0.5, "cola": 0.5})
         model.save(tmp_path / "saved" / name)
-        with torch.no_grad():
-            expected[name] = {task: model(**batch, task=task).logits for task in model.tasks}
-    subprocess.run([sys.executable, "-c", script, tmp_path / "saved", tmp_path / "batch.pt", Path(__file__).parent], check=True)
+        expected[name] = {task: model(**batch, task=task).logits for task in model.tasks}
+    arguments = [tmp_path / "saved", tmp_path / "batch.pt", Path(__file__).parent]
+    subprocess.run([sys.executable, "-c", LOAD_ALL_AND_RUN, *arguments], check=True)
     loaded = torch.load(tmp_path / "batch.pt.out", weights_only=True)
     assert loaded.keys() == expected.keys()
     for name, logits in expected.items():
