@@ -47,7 +47,8 @@ def main() -> None:
         "task hypernet": make("task-hypernet", args.layers, **sizes, hypernetwork_width=128),
     }
     batch = {"input_ids": torch.randint(2, 32000, (16, 64)), "labels": torch.randint(2, 32000, (16, 8))}
-    steps = ratios(interleaved({name: stepper(model.train(), batch) for name, model in models.items()}, args.rounds), "plain adapters")
+    steppers = {name: stepper(model.train(), batch) for name, model in models.items()}
+    steps = ratios(interleaved(steppers, args.rounds), "plain adapters")
     answers = {
         name: (lambda model=model: model.eval().generate(batch["input_ids"], max_new_tokens=16, min_new_tokens=16))
         for name, model in models.items()

@@ -27,16 +27,18 @@ def measure(features: int, outputs: int, length: int, batch: int, grid: tuple[in
         "naive": lambda w: naive_grid_linear(x, w, u, v, 0.5),
     }
     with torch.no_grad():
-        forward = {name: (lambda run=run: run(weight)) for name, run in runs.items()} | {"gate given": lambda: grid_product(x, weight, gate)}
+        forward = {name: (lambda run=run: run(weight)) for name, run in runs.items()}
+        forward["gate given"] = lambda: grid_product(x, weight, gate)
         times = {"forward": ratios(interleaved(forward, rounds), "plain")}
         exact = (runs["gated"](weight) - runs["naive"](weight)).abs().max() / runs["naive"](weight).abs().max()
     for label, w in (("step, W trained", weight), ("step, W frozen", weight.detach())):
         steps = {name: (lambda run=run, w=w: run(w).sum().backward()) for name, run in runs.items()}
         times[label] = ratios(interleaved(steps, rounds), "plain")
     kept = {name: saved_megabytes(lambda run=run: run(weight), {weight.untyped_storage().data_ptr()}) for name, run in runs.items()}
-    print(f"\n{features} → {outputs}, length {length}, batch {batch}, grid {grid[0]} × {grid[1]}; largest error {exact:.1e} of the largest result")
+    print(f"\n{features} → {outputs}, length {length}, batch {batch}, grid {grid[0]} × {grid[1]}; error {exact:.1e} of the largest result")
     for label, found in times.items():
-        print(f"  {label:16}", "  ".join(f"{name} {median:.2f} (of minima {least:.2f})" for name, (median, least) in found.items() if name != "plain"))
+        shown = [f"{name} {median:.2f} (of minima {least:.2f})" for name, (median, least) in found.items() if name != "plain"]
+        print(f"  {label:16}", "  ".join(shown))
     print("  kept MiB        ", "  ".join(f"{name} {size:.2f} ({size / kept['plain']:.2f})" for name, size in kept.items()))
 
 
