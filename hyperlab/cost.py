@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['TASKS_IN_PAPERS', 'ACCOUNTING', 'Count', 'count_rule', 'count_method', 'hyperformer_accounting', 'agrees',
-           'count_row', 'parameter_table', 'row_name', 'Cost', 'reported_figures', 'cost']
+           'count_row', 'parameter_table', 'row_name', 'hyperdecoders_accounting', 'Cost', 'reported_figures', 'cost']
 
 # %% ../nbs/11_cost.ipynb #f3dca447
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +86,8 @@ def agrees(computed: float, printed: str) -> bool:
 
 def count_row(row: Row) -> Count:
     "Parameters of the method in a row of a paper's table."
-    return count_method(row.backbone, get_method(row.method, row.options), row.tasks)
+    count = count_method(row.backbone, get_method(row.method, row.options), row.tasks)
+    return replace(count, added=count.added + row.unused)
 
 
 def parameter_table(paper: str, number: int) -> "pd.DataFrame":
@@ -110,6 +111,14 @@ def row_name(row: Row) -> str:
     "The row's label, with what tells it apart from its neighbours."
     details = [f"{k}={v}" for k, v in row.options.items()] + (["single task"] if row.tasks == 1 else [])
     return f"{row.label} ({', '.join(details)})" if details else row.label
+
+# %% ../nbs/11_cost.ipynb #e6346e6a
+def hyperdecoders_accounting(count: Count) -> dict[str, float]:
+    "Trained: percent of the plain model, not divided by tasks."
+    return {"trained": 100 * count.trained / count.backbone}
+
+
+ACCOUNTING["hyperdecoders"] = hyperdecoders_accounting
 
 # %% ../nbs/11_cost.ipynb #69c0d33d
 @dataclass(frozen=True)
