@@ -183,10 +183,6 @@ class Running(Conditioned):
         self.backbone.gradient_checkpointing_disable()
         self.checkpointed = False
 
-    def compile(self, **options: Any) -> None:
-        "Compile the backbone with `torch.compile`; produced weights enter the graph as inputs, so new ones need no new graph."
-        self.backbone.compile(**options)
-
     def detach(self) -> PreTrainedModel:
         "Take everything off and give the untouched backbone back (after full fine-tuning: the trained one)."
         self.applied.remove()
