@@ -39,8 +39,11 @@ def test_grid_of_training_runs(tmp_path: Path) -> None:
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
     "A notebook that writes its seed into its folder, and fails for seed 4 until a file says that it may pass."
-    code = "import os\nassert seed != 4 or os.path.exists(run_dir + '/../mended')\nopen(run_dir + '/seed.txt', 'w').write(str(seed))"
-    cells = [nbformat.v4.new_code_cell("seed = 0\nrun_dir = '.'", metadata={"tags": ["parameters"]}), nbformat.v4.new_code_cell(code)]
+    check = "import os\nassert seed != 4 or os.path.exists(run_dir + '/../mended')\n"
+    cells = [
+        nbformat.v4.new_code_cell("seed = 0\nrun_dir = '.'", metadata={"tags": ["parameters"]}),
+        nbformat.v4.new_code_cell(check + "open(run_dir + '/seed.txt', 'w').write(str(seed))"),
+    ]
     book = nbformat.v4.new_notebook(cells=cells)
     book.metadata["kernelspec"] = {"name": "python3", "display_name": "python3", "language": "python"}
     nbformat.write(book, tmp_path / "tiny.ipynb")

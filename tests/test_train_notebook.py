@@ -25,7 +25,8 @@ def papermill_command(target: Path, *arguments: str) -> tuple[list[str], dict[st
     "The command a person would type, and an environment without a network."
     path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    return [sys.executable, "-m", "papermill", str(NOTEBOOK), str(target), "-k", "python3", "--no-progress-bar", *arguments], environment
+    command = [sys.executable, "-m", "papermill", str(NOTEBOOK), str(target), "-k", "python3", "--no-progress-bar"]
+    return [*command, *arguments], environment
 
 
 def papermill(target: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -44,7 +45,7 @@ def shown(book: Path) -> str:
 
 
 def test_killed_and_started_again(tmp_path: Path) -> None:
-    "The kernel is killed in the middle: a non-zero exit, everything kept; the same command goes on and ends with a table and curves."
+    "The kernel is killed in the middle: a non-zero exit, everything kept; the same command goes on to the table and curves."
     arguments = given(**SMALL, method="adapter-dagger", run_dir=tmp_path / "run")
     command, environment = papermill_command(tmp_path / "out.ipynb", *arguments)
     first = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -100,7 +101,8 @@ def test_wrong_values_are_refused_without_a_network(wrong: dict, message: str, m
 
 
 def test_help_shows_every_parameter_with_its_comment() -> None:
-    found = subprocess.run([sys.executable, "-m", "papermill", "--help-notebook", str(NOTEBOOK)], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "papermill", "--help-notebook", str(NOTEBOOK)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
     from papermill import inspect_notebook
 
     known = inspect_notebook(str(NOTEBOOK))
