@@ -26,3 +26,7 @@ from .evaluation import evaluate as evaluate
 from .guard import NonFinite as NonFinite, replay as replay
 from .protocols import Recipe as Recipe, departures as departures, make_recipe as make_recipe
 from .trainer import train as train
+from .grid import grid_linear as grid_linear
+from .probe import Instances as Instances, Probe as Probe, fit_probe as fit_probe, instance_embeddings as instance_embeddings
+from .probe import instances as instances
+from .reading import answer_questions as answer_questions, scored_answers as scored_answers
