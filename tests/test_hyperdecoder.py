@@ -12,7 +12,7 @@ from transformers import T5Config, T5ForConditionalGeneration
 
 import hyperlab as hl
 from hyperlab.probe import instance_embeddings
-from hyperlab.protocols import make_recipe
+from hyperlab.trainer import model_recipe
 from hyperlab.updates import parameter_groups
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "hyperdecoder.safetensors"
@@ -152,5 +152,5 @@ def test_padding_does_not_change_the_embedding(batch: dict) -> None:
 
 def test_polytropon_learns_its_routing_faster() -> None:
     model = hl.adapt(tiny_backbone(), "polytropon", TASKS, skills=3, rank=2)
-    groups = parameter_groups(model, 3e-4, make_recipe("polytropon", protocol="paper").rates)
+    groups = parameter_groups(model, 3e-4, model_recipe(model, "paper").rates)
     assert [(g["names"], g["rate"]) for g in groups if g["rate"] != 3e-4] == [(["rule.routing.weight"], 1e-2)]
