@@ -51,7 +51,7 @@ def main() -> None:
         found.setdefault(share, []).append(ratio)
         choice = "factored" if prefers_factors(bottleneck, n, rank) else "built"
         print(f"H {width:5} D {bottleneck:4} n {n} r {rank} positions {positions:5}: built {1e3 * turns.median('built'):7.2f} ms, "
-              f"factored {1e3 * turns.median('factored'):7.2f} ms, D/(n r) {share:5.1f}, ratio {ratio:.2f}, chosen {choice}")  # fmt: skip
+              f"factored {1e3 * turns.median('factored'):7.2f} ms, D/(n r) {share:4.1f}, ratio {ratio:.2f}, {choice}")
     print(f"\nmedian ratio by D/(n r); the library takes factors from {FACTORED_FROM}")
     for share, ratios in sorted(found.items()):
         print(f"{share:6.2f}: {statistics.median(ratios):.2f}  ({min(ratios):.2f} to {max(ratios):.2f})")
