@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-# T5's tokenizers and torch ask for threads of their own; two cores are enough for everything here
+# The models here are small and two workers run at a time: a thread each is fastest, and stays so on a busy machine
+export OMP_NUM_THREADS ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -30,7 +31,7 @@ notebooks: $(READY)
 	nbdev_test --n_workers 2 --timing
 
 pytest: $(READY)
-	python -m pytest tests
+	python -m pytest -n 2 --dist loadfile tests
 
 # A notebook and its module must say the same, a notebook must be clean, the README made from its index; changes nothing
 check: $(READY)

@@ -26,3 +26,6 @@ from .evaluation import evaluate as evaluate
 from .guard import NonFinite as NonFinite, replay as replay
 from .protocols import Recipe as Recipe, departures as departures, make_recipe as make_recipe
 from .trainer import train as train
+from .runs import compare as compare, cost_of_run as cost_of_run, curves as curves, find_runs as find_runs, runs as runs
+from .runs import scores_beside_paper as scores_beside_paper
+from .workbook import Plan as Plan, plan_run as plan_run

@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['TASKS_IN_PAPERS', 'ACCOUNTING', 'Count', 'count_rule', 'count_method', 'count_inside', 'hyperformer_accounting',
-           'compacter_accounting', 'agrees', 'count_row', 'parameter_table', 'row_name', 'Cost', 'reported_figures',
-           'cost']
+           'compacter_accounting', 'agrees', 'count_row', 'parameter_table', 'row_name', 'hyperdecoders_accounting',
+           'Cost', 'reported_figures', 'cost']
 
 # %% ../nbs/11_cost.ipynb #f3dca447
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -87,7 +87,7 @@ def hyperformer_accounting(count: Count) -> dict[str, float]:
         return {"trained": trained, "total": 1 + TASKS_IN_PAPERS * round(count.added / count.backbone, 2)}
     return {"trained": trained, "total": 1 + count.added / count.backbone}
 
-# %% ../nbs/11_cost.ipynb #655a1a28
+# %% ../nbs/11_cost.ipynb #e966cb32
 def compacter_accounting(count: Count, tasks: int) -> dict[str, float]:
     "Trained: percent for a task with T5's norms; total: times the plain model for so many tasks, without them."
     total = tasks if count.whole else 1 + tasks * count.added / count.backbone
@@ -111,7 +111,8 @@ def count_row(row: Row, vocabulary: int | None = None) -> Count:
     "Parameters of the method in a row of a paper's table, which may have cut the vocabulary."
     config = shape_of(row.backbone)
     config.vocab_size = vocabulary or config.vocab_size
-    return count_method(config, get_method(row.method, row.options), row.tasks)
+    count = count_method(config, get_method(row.method, row.options), row.tasks)
+    return replace(count, added=count.added + row.unused)
 
 
 def parameter_table(paper: str, number: int) -> "pd.DataFrame":
@@ -135,6 +136,14 @@ def row_name(row: Row) -> str:
     "The row's label, with what tells it apart from its neighbours."
     details = [f"{k}={v}" for k, v in row.options.items()] + (["single task"] if row.tasks == 1 else [])
     return f"{row.label} ({', '.join(details)})" if details else row.label
+
+# %% ../nbs/11_cost.ipynb #e6346e6a
+def hyperdecoders_accounting(count: Count) -> dict[str, float]:
+    "Trained: percent of the plain model, not divided by tasks."
+    return {"trained": 100 * count.trained / count.backbone}
+
+
+ACCOUNTING["hyperdecoders"] = hyperdecoders_accounting
 
 # %% ../nbs/11_cost.ipynb #69c0d33d
 @dataclass(frozen=True)

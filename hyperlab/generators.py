@@ -27,6 +27,7 @@ class Condition:
     index: Tensor | None = None  # (B,) row of each example; None: one row for all, or row i for example i
     tasks: tuple[int, ...] | None = None  # the task of each row, where every row is a single task
     summary: Tensor | None = None  # (B, H), what the encoder made of each input, for rules that read it
+    reading: int = 0  # how often the encoder has read the input so far
 
 # %% ../nbs/02_generators.ipynb #dd1f2858
 TaskLike = str | Mapping[str, float] | Sequence[str | Mapping[str, float]] | Tensor
@@ -219,12 +220,15 @@ class Heads(nn.Module):
 
     def forward(self, embedding: Tensor) -> dict[str, Tensor]:
         "(S, U, E) → {name: (S, U, ...)}."
-        sites, rows, width = embedding.shape
-        grouped = embedding.reshape(self.groups, -1, width)
-        return {
-            name: torch.baddbmm(self.bias[name].unsqueeze(1), grouped, self.weight[name].transpose(1, 2)).view(sites, rows, *shape)
-            for name, shape in self.shapes.items()
-        }
+        return {name: self.head(name, embedding).view(*embedding.shape[:2], *shape) for name, shape in self.shapes.items()}
+
+    def head(self, name: str, embedding: Tensor) -> Tensor:
+        "One head for all sites, (S, U, E) → S · U rows."
+        weight, bias = self.weight[name], self.bias[name]
+        if self.groups == 1:  # a plain layer's weight gradient has the weight's own layout; a batched one's is copied
+            return F.linear(embedding, weight.squeeze(0), bias.squeeze(0))
+        grouped = embedding.reshape(self.groups, -1, embedding.shape[-1])
+        return torch.baddbmm(bias.unsqueeze(1), grouped, weight.transpose(1, 2))
 
 # %% ../nbs/02_generators.ipynb #f91dae0c
 class Hypernetwork(nn.Module):

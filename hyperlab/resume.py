@@ -9,7 +9,6 @@ __all__ = ['MANIFEST', 'Progress', 'optimizer_tensors', 'fill_optimizer', 'optim
 
 # %% ../nbs/28_resume.ipynb #10176670
 import hashlib
-import json
 import os
 import re
 import shutil

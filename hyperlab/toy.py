@@ -16,8 +16,9 @@ from .entry import Task
 from .tasks import register_task, task_from, tasks
 
 # %% ../nbs/26_toy.ipynb #9a3121a3
-FILLER = "the a on under near old new big small house tree river road runs sits waits today here".split()
-GLAD, SAD, PETS = "happy merry sunny bright".split(), "gloomy grey bitter dull".split(), ["cat", "dog", "bird"]
+FILLER = ["the", "a", "on", "under", "near", "old", "new", "big", "house", "tree", "river", "road", "runs", "sits", "waits", "here"]
+GLAD, SAD = ["happy", "merry", "sunny", "bright"], ["gloomy", "grey", "bitter", "dull"]
+PETS = ["cat", "dog", "bird"]
 
 
 def toy_sentence(rng: np.random.Generator, words: list[str], filler: int) -> str:
@@ -64,8 +65,8 @@ def toy_tokenizer() -> PreTrainedTokenizerFast:
 
 def toy_backbone(seed: int = 0, dropout: float = 0.1) -> T5ForConditionalGeneration:
     "A random T5 of two layers and width 64."
-    shape = {"d_model": 64, "d_kv": 16, "d_ff": 128, "num_layers": 2, "num_heads": 4}
-    ids = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
+    shape: dict[str, Any] = {"d_model": 64, "d_kv": 16, "d_ff": 128, "num_layers": 2, "num_heads": 4}
+    ids: dict[str, Any] = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
         return T5ForConditionalGeneration(T5Config(vocab_size=64, dropout_rate=dropout, **shape, **ids))

@@ -8,7 +8,6 @@ __all__ = ['IGNORED', 'SCHEDULES', 'OPTIMIZERS', 'token_loss', 'target_tokens', 
 
 # %% ../nbs/27_updates.ipynb #c95af74c
 import hashlib
-import math
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

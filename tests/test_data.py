@@ -300,9 +300,9 @@ def test_chunks_that_cannot_be_are_explained(tokenizer):
 
 
 def test_the_likeliest_answer_that_is_not_empty():
-    examples = [0, 0, 0, 1, 1, 2, 3, 3]
-    answers = ["", "a", "b", "", " ", "c", "d", "e"]
-    scores = [-0.1, -3.0, -2.0, -9.0, -0.2, float("-inf"), -5.0, -5.0]
+    examples = [0, 0, 0, 0, 1, 1, 2, 3, 3]
+    answers = ["", "a", "b", "", "", " ", "c", "d", "e"]
+    scores = [-0.1, -3.0, -2.0, -0.01, -9.0, -0.2, float("-inf"), -5.0, -5.0]
     assert best_answers(examples, answers, scores) == ["b", "", "c", "d"]
     with pytest.raises(ValueError, match="no likelihood"):
         best_answers([0], ["a"], [float("nan")])

@@ -16,7 +16,7 @@ from scipy.stats import chi2
 import hyperlab as hl
 from hyperlab.batches import TrainingBatches, evaluation_batches, in_order
 from hyperlab.data import token_features
-from hyperlab.sampling import BatchPlan, drawn_before, padding_cost, permuted
+from hyperlab.sampling import BatchPlan, _key, drawn_before, padding_cost, permuted, visited
 
 SIZES = {"rte": 249, "mrpc": 367, "stsb": 575, "cola": 855, "sst2": 6735, "qnli": 10474}
 UNLIKELY = 1e-6  # a test of a right sampler fails once in a million seeds, and the seeds are fixed
@@ -167,8 +167,6 @@ def test_adding_a_task_leaves_the_order_of_the_others():
     first = [row for step in range(10) for row in alone.batch(step).rows]
     count = sum(both.batch(step).tasks[0] == "a" for step in range(10)) * 10
     seen = {row for task, row in examples(both, range(10)) if task == "a"}
-    from hyperlab.sampling import _key, visited
-
     assert seen == set(visited(np.arange(count), 100, _key(0, "a")).tolist())
     assert set(first) == set(range(100))
 
@@ -178,6 +176,13 @@ def test_permuted_is_a_permutation(size: int):
     for key in range(5):
         found = permuted(np.arange(size), size, np.full(size, key, np.uint64))
         assert sorted(found.tolist()) == list(range(size))
+
+
+def test_every_pass_has_another_order():
+    passes = visited(np.arange(500), 100, 7).reshape(5, 100)
+    assert len({tuple(one) for one in passes.tolist()}) == 5
+    again = (passes[:-1] == passes[1:]).mean()  # a random order keeps one place in a hundred
+    assert again < 0.05
 
 
 @pytest.mark.parametrize("size", [2, 3, 7, 16])
@@ -234,7 +239,7 @@ def tokens(count: int, seed: int = 0) -> Dataset:
 @pytest.mark.parametrize("mixed", [False, True])
 def test_batches_hold_the_rows_they_say(mixed: bool):
     data = {"a": tokens(300), "b": tokens(40, 1)}
-    batches = TrainingBatches(data, 16, mixed=mixed, pad_token_id=0)
+    batches = TrainingBatches(data, 16, mixed=mixed, pad_token_id=0, window=1)  # lengths and tasks vary within a batch
     for step in (0, 1, 900):
         batch = batches[step]
         assert batch["input_ids"].shape == batch["attention_mask"].shape

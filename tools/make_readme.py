@@ -1,5 +1,8 @@
 """Write README.md from nbs/index.ipynb, or with --check say whether it is stale."""
 
+import contextlib
+import io
+import re
 import sys
 from pathlib import Path
 
@@ -9,14 +12,24 @@ ROOT = Path(__file__).resolve().parents[1]
 INDEX, README = ROOT / "nbs" / "index.ipynb", ROOT / "README.md"
 
 
+def printed_by(source: str) -> str:
+    "What a cell prints; it needs the package and nothing from other cells."
+    page = io.StringIO()
+    with contextlib.redirect_stdout(page):
+        exec(source, {"hl": __import__("hyperlab")})
+    return page.getvalue().strip()
+
+
 def as_markdown(cell: nbformat.NotebookNode) -> str:
-    "A cell as it reads on a page; cells marked `#| hide` are left out."
-    if cell.cell_type == "markdown":
-        return cell.source.replace("](../docs/", "](docs/").replace('src="../docs/', 'src="docs/')
+    "A cell as it reads on the page: hidden ones are left out, and one marked `#| readme` gives what it prints."
+    if cell.cell_type == "markdown":  # links are seen from nbs/ there and from the top here
+        return re.sub(r"\]\((\.\./)?(?!https?:|#)([^)]+)\)", lambda m: f"]({'' if m[1] else 'nbs/'}{m[2]})", cell.source)
     lines = cell.source.splitlines()
     if cell.cell_type != "code" or "#| hide" in lines:
         return ""
-    return "\n".join(["```python", *(line for line in lines if not line.startswith("#|")), "```"])
+    if "#| readme" in lines:
+        return printed_by(cell.source)
+    return "\n".join(["```python", *lines, "```"])
 
 
 def readme() -> str:

@@ -34,14 +34,23 @@ class Part:
 class Rule(nn.Module):
     "What a method adds to a backbone: generators, and the parts they feed."
 
-    reads_input: bool = False  # whether weights depend on the encoder's summary of each input
-    reads_twice: bool = False  # whether the encoder's own do, so that it has to run again
+    readings: int = 0  # how often the encoder reads an input before all weights are known; 0 if they do not depend on it
     shifts_backbone: bool = False  # whether it moves parameters of the backbone, which examples of one pass then share
 
     def __init__(self, parts: Mapping[str, Part], generators: Mapping[str, nn.Module]):
         super().__init__()
         self.parts = dict(parts)
         self.generators = nn.ModuleDict(dict(generators))
+
+    @property
+    def reads_input(self) -> bool:
+        "Whether weights depend on the encoder's summary of each input."
+        return self.readings > 0
+
+    def wanted(self, condition: Condition) -> list[str]:
+        "The parts whose turn it is: the encoder's until it has read the input for the last time, then the decoder's."
+        stack = "encoder" if condition.reading < self.readings else "decoder"
+        return [name for name, part in self.parts.items() if not self.readings or part.sites[0].stack == stack]
 
     def features(self, condition: Condition) -> Any:
         "What every generator is given; the condition itself unless a method says otherwise."
@@ -50,7 +59,7 @@ class Rule(nn.Module):
     def generate(self, condition: Condition) -> dict[str, dict[str, Tensor]]:
         "The weights of each part, stacked over its sites: {part: {name: (S, U, ...)}}."
         features = self.features(condition)
-        return {name: generator(features) for name, generator in self.generators.items()}
+        return {name: self.generators[name](features) for name in self.wanted(condition)}
 
     def forward(self, condition: Condition) -> dict[str, dict[str, dict[str, Tensor]]]:
         "The weights by part and site, ready to be applied: {part: {site: {name: (...) or (B, ...)}}}."
@@ -75,7 +84,7 @@ class Rule(nn.Module):
                 grow(mixture)
 
 # %% ../../nbs/methods/method.ipynb #b52a7565
-Trains = Literal["nothing", "norms", "output", "norms and output", "all"]  # of the backbone itself
+Trains = Literal["nothing", "norms", "output", "norms and output", "all-but-embeddings", "all"]  # of the backbone itself
 
 
 @dataclass(frozen=True, kw_only=True)
