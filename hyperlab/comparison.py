@@ -9,6 +9,7 @@ __all__ = ['table_3', 'Load', 'stepper', 'measure_memory', 'compare', 'beside_pa
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -83,10 +84,14 @@ def compare(
 
     check_names("candidate to compare with", ["T5"], candidates)
     plain, _ = load_backbone(backbone)
-    plain = plain.to(device).train()
-    make = lambda method, options: adapt(copy.deepcopy(plain), method, **options)
-    memory = {name: measure_memory(lambda c=chosen: make(*c), load) for name, chosen in candidates.items()}
-    steps = {name: stepper(make(*chosen), load)[2] for name, chosen in candidates.items()}
+    plain.to(torch.device(device)).train()  # type: ignore[arg-type]  # the library's annotation is of another function
+
+    def make(name: str) -> AdaptedModel:
+        method, options = candidates[name]
+        return adapt(copy.deepcopy(plain), method, **options)
+
+    memory = {name: measure_memory(partial(make, name), load) for name in candidates}
+    steps = {name: stepper(make(name), load)[2] for name in candidates}
     turns = take_turns(steps, rounds, device=device)
     full = memory["T5"][0].peak
     rows = {
@@ -106,16 +111,17 @@ def compare(
 # %% ../nbs/13_comparison.ipynb #dca57491
 def beside_paper(measured: "pd.DataFrame") -> "pd.DataFrame":
     "The measured rows with the paper's differences and GLUE scores."
+    import pandas as pd
+
     full = EFFICIENCY["T5"].memory
     scores = {row.label.removesuffix("-R"): row.average for row in paper_table("compacter", 1).rows}
     found = {name: EFFICIENCY[name] for name in measured.index if name in EFFICIENCY}
-    return measured.assign(
-        **{
-            "memory Δ%, paper": {name: 100 * (row.memory / full - 1) for name, row in found.items()},
-            "time Δ%, paper": {name: row.time_change for name, row in found.items()},
-            "GLUE, paper": {name: scores[name] for name in found},
-        }
-    )
+    columns = {
+        "memory Δ%, paper": {name: 100 * (row.memory / full - 1) for name, row in found.items()},
+        "time Δ%, paper": {name: row.time_change for name, row in found.items()},
+        "GLUE, paper": {name: scores[name] for name in found},
+    }
+    return measured.join(pd.DataFrame(columns))
 
 
 def trade_off(compared: "pd.DataFrame") -> "go.Figure":

@@ -51,7 +51,7 @@ def _rows(
         method, defaults = COMPARED[label]
         printed = {"trained": trained, "total": total}
         known = notes.get((label, *options.values()), {})
-        made.append(Row(label, backbone, method, defaults | options | extra, 1, printed, read(scores), average, known))
+        made.append(Row(label, backbone, method, {**defaults, **options, **extra}, 1, printed, read(scores), average, known))
     return tuple(made)
 
 
