@@ -33,3 +33,4 @@ from .reading import answer_questions as answer_questions, scored_answers as sco
 from .runs import compare as compare, cost_of_run as cost_of_run, curves as curves, find_runs as find_runs, runs as runs
 from .runs import scores_beside_paper as scores_beside_paper
 from .workbook import Plan as Plan, plan_run as plan_run
+from .sweep import sweep as sweep
