@@ -114,7 +114,7 @@ _HYPERFORMER_1 = {
 }
 
 # %% ../nbs/05_papers.ipynb #2be0d90a
-_AS_HYPERFORMER = {
+_AS_HYPERFORMER: dict[str, Any] = {
     "accounting": "hyperformer",
     "averaging": "over the eleven metrics",
     "selection": "one checkpoint with the best average on validation",
@@ -254,7 +254,7 @@ def _add_hyperdecoders(number: int, title: str, backbone: str, tasks: tuple[str,
         return Row(label, backbone, method, options, len(tasks), {"trained": percent}, cells, average, notes, unused)
 
     found = "best checkpoint on validation" if tasks is not _MRQA else "the last checkpoint"
-    rules = {"accounting": "hyperdecoders", "averaging": "over the tasks", "selection": found}
+    rules: dict[str, Any] = {"accounting": "hyperdecoders", "averaging": "over the tasks", "selection": found}
     add_table(Table("hyperdecoders", number, title, tuple(row(*r) for r in rows), **rules))
 
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from .adapters import ACTIVATIONS, ADAPTERS, Adapter, Weights, by_example, examples_in
+from .adapters import ACTIVATIONS, ADAPTERS, Adapter, Serial, Weights, by_example, examples_in
 from .generators import Condition, Table
 from .sites import check_names
 
@@ -46,7 +46,7 @@ def factored_product(
     return y.view(*x.shape[:2], -1)
 
 # %% ../nbs/03_phm.ipynb #068879f4
-FACTORED_FROM = 8  # D/(n·r) from which the product without the sum is faster; benchmarks/kronecker.py measures it
+FACTORED_FROM = 6  # D/(n·r) from which the product without the sum is faster; benchmarks/kronecker.py measures it
 
 
 def prefers_factors(bottleneck: int, n: int, rank: int | None) -> bool:
@@ -86,7 +86,7 @@ class Hypercomplex(nn.Module):
         sites: int,
         tasks: int,
         own_rule: bool,  # a rule for each projection; otherwise one is handed in
-        built: bool = True,  # give plain weights; otherwise the factors
+        built: bool = True,  # give plain weights; otherwise the factors, as long as gradients are wanted
         shared_rule: bool = False,  # the projections' own rules serve all tasks
     ):
         super().__init__()
@@ -107,7 +107,7 @@ class Hypercomplex(nn.Module):
         if not self.own_rule:
             assert rule is not None
             weights |= {f"{name}_rule": rule.expand(self.sites, *rule.shape) for name in PROJECTIONS}
-        return self.build(weights) if self.built else weights
+        return self.build(weights) if self.built or not torch.is_grad_enabled() else weights
 
     def build(self, weights: Weights) -> dict[str, Tensor]:
         "Plain weights from factors."
@@ -147,7 +147,7 @@ def _factor_ndims() -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Kronecker(Adapter):
-    "A(x) = U a(D x) + x after the sublayer, with U and D as rule, left and right factors (Compacter Eq. 5)."
+    "A(x) = U a(D x) + x after the sublayer, with U and D plain or as rule, left and right factors (Compacter Eq. 5)."
 
     activation: str = "gelu_new"
     how: ClassVar[str] = "after"
@@ -163,6 +163,8 @@ class Kronecker(Adapter):
         return y + (bias if bias.dim() == 1 else bias.unsqueeze(1))
 
     def __call__(self, x: Tensor, weights: Weights) -> Tensor:
+        if "down" in weights:
+            return Serial(self.activation, layer_norm=False)(x, weights)
         rows = by_example(x, examples_in(weights, self.ndims))
         hidden = ACTIVATIONS[self.activation](self.project(rows, weights, "down"))
         return (rows + self.project(hidden, weights, "up")).view_as(x)

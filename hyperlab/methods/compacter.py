@@ -42,7 +42,7 @@ class HypercomplexMethod(BottleneckMethod):
     rule_tasks: Literal["own", "shared"] = "own"  # whether each task has its own A
     learn_rule: bool = True  # False: A keeps its initial values
     rule_std: float = 1e-4  # standard deviation of A at the start
-    product: Literal["auto", "built", "factored"] = "auto"  # build W, or multiply by its factors; auto: what is faster
+    product: Literal["auto", "built", "factored"] = "auto"  # in training, build W or multiply by its factors; auto: what is faster
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         across = self.rule_tasks == "shared"

@@ -34,7 +34,7 @@ class SubspaceRule(Rule):
     def read_backbone(self, backbone: PreTrainedModel) -> None:
         parameters = dict(backbone.named_parameters())
         found = [tuple(p.shape) for p in parameters.values()]
-        if found != self.shapes:
+        if found != self.shapes[: len(found)]:  # a tied output layer comes last and is no tensor of its own
             wanted = f"a backbone with the {len(self.shapes)} tensors that its configuration describes"
             raise ValueError(f"expected {wanted}, received one with {len(found)}")
         generator = torch.Generator().manual_seed(self.seed)
@@ -50,7 +50,7 @@ class SubspaceRule(Rule):
     def shifts(self, condition: Condition) -> dict[str, Tensor]:
         values = {name: value[0, 0] for name, value in self.table(condition).items()}
         scales, shifts = values["scale"].unbind(), {}
-        for i, (name, shape) in enumerate(zip(self.names, self.shapes, strict=True)):
+        for i, (name, shape) in enumerate(zip(self.names, self.shapes, strict=False)):
             projection = self.projections[str(i)]
             assert isinstance(projection, Fastfood)
             shifts[name] = scaled_projection(values["theta"], scales[i], projection).view(shape)
