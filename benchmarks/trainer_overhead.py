@@ -28,7 +28,8 @@ from hyperlab.guard import batch_logits
 from hyperlab.interruption import Interruption
 from hyperlab.protocols import Recipe
 from hyperlab.toy import toy_tasks, toy_tokenizer
-from hyperlab.trainer import Finishing, make_accelerator
+from hyperlab.machine import make_accelerator
+from hyperlab.trainer import Finishing
 from hyperlab.updates import make_optimizer, parameter_groups, rate_factor, seed_everything, set_rates, target_tokens, token_loss
 
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['RECORDED', 'write_json', 'read_json', 'now', 'Log', 'RunIsBusy', 'holder_of', 'held', 'versions', 'peak_memory',
-           'Run']
+           'RunFiles', 'Run']
 
 # %% ../nbs/26_folder.ipynb #3cc4acb0
 import json
@@ -131,8 +131,8 @@ def peak_memory() -> dict[str, int]:
     return peak | ({"device": torch.cuda.max_memory_allocated()} if torch.cuda.is_available() else {})
 
 # %% ../nbs/26_folder.ipynb #43283926
-class Run:
-    "A run's folder."
+class RunFiles:
+    "The files of a run."
 
     def __init__(self, path: str | Path):
         self.path = Path(path)
@@ -159,6 +159,10 @@ class Run:
         if not self.finished:
             raise RuntimeError(f"'{self.path}' is not finished: give the same command again, it goes on where it stopped")
         return read_json(self.path / "result.json")
+
+# %% ../nbs/26_folder.ipynb #0915e144
+class Run(RunFiles):
+    "A run's folder."
 
     @property
     def log(self) -> "pd.DataFrame":

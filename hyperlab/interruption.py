@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 class Stopped(Exception):
     "A request to stop was noticed between two steps."
 
-
+# %% ../nbs/29_interruption.ipynb #becbf711
 class Interruption:
     "While entered, SIGINT and SIGTERM are noted instead of acted upon."
 

@@ -92,8 +92,9 @@ def file_digest(path: Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
-
+# %% ../nbs/28_resume.ipynb #513fc729
 def snapshot_name(step: int) -> str:
+    "The folder of a step; names sort as steps do."
     return f"step-{step:08d}"
 
 

@@ -161,7 +161,7 @@ def show_table(table: "pd.DataFrame", handle: Any = None) -> Any:
             print(f"  failed: {row.cell}: {row.reason}", flush=True)
     return line
 
-
+# %% ../nbs/51_sweep.ipynb #4dde0dc1
 def sweep(
     notebook: str | Path,  # a workbook with a parameters cell that has run_dir
     folder: str | Path,  # where the cells go
@@ -215,7 +215,7 @@ def read_assignments(pairs: Sequence[str], several: bool) -> dict[str, Any]:
         found[name] = [read_value(v) for v in text.split(";" if ";" in text else ",")] if several else read_value(text)
     return found
 
-
+# %% ../nbs/51_sweep.ipynb #22051b57
 def main(arguments: Sequence[str] | None = None) -> int:
     "python -m hyperlab.sweep"
     parser = argparse.ArgumentParser(prog="python -m hyperlab.sweep", description="Run a notebook for every combination of a grid.")

@@ -16,13 +16,14 @@ from typing import Any
 from .answers import check_protocol
 from .backbones import SHAPES
 from .folder import Run
+from .machine import chosen_loggers
 from .methods.method import Method, get_method
 from .model import AdaptedModel, adapt, read_tasks
 from .protocols import Recipe, make_recipe
 from .sites import check_names
 from .tasks import task, tasks
 from .toy import toy_backbone, toy_tasks, toy_tokenizer
-from .trainer import chosen_loggers, train
+from .trainer import train
 from .updates import own_chance, seed_everything
 
 # %% ../nbs/50_workbook.ipynb #1c0c416d
@@ -100,14 +101,14 @@ class Plan:
         "Make the run, or go on with it."
         return train(model or self.build(), run_dir=self.run_dir, report_to=self.report_to, **self.settings, **how)
 
-
+# %% ../nbs/50_workbook.ipynb #0deafba7
 def fit_toy(method: Method, given: Mapping[str, Any], training: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
     "The papers' sizes and rates are for backbones ten times as wide: what was not given is changed for the toy."
     if hasattr(method, "reduction_factor") and "reduction_factor" not in given:
         method = replace(method, reduction_factor=4)  # type: ignore[call-arg]
     return method, training | ({"learning_rate": 1e-2} if training.get("learning_rate") is None else {})
 
-
+# %% ../nbs/50_workbook.ipynb #4dd30dfb
 def plan_run(
     history: Sequence[str] = (),  # the session's cells, `In`
     *,
