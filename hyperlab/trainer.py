@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['Splits', 'COMPARED', 'differences', 'check_same_run', 'run_config', 'is_small', 'Saving', 'Keeping', 'Logging',
-           'Judging', 'Looping', 'parameter_facts', 'Reporting', 'Finishing', 'model_recipe', 'default_folder',
-           'load_data', 'train', 'begin', 'go_on']
+           'Judging', 'Looping', 'parameter_facts', 'Costing', 'Reporting', 'Finishing', 'model_recipe',
+           'default_folder', 'load_data', 'train', 'begin', 'go_on']
 
 # %% ../nbs/31_trainer.ipynb #76899f37
 import hashlib
@@ -223,7 +223,25 @@ def parameter_facts(model: AdaptedModel) -> dict[str, Any]:
     return {"trained": trained, "total": total, "trained_percent_per_task": 100 * trained / tasks / backbone}
 
 # %% ../nbs/31_trainer.ipynb #5bcb8117
-class Reporting(Looping):
+class Costing(Looping):
+    "What a run costs."
+
+    def cost(self) -> dict[str, Any]:
+        "Time, memory and what padding wasted."
+        progress = self.progress
+        seconds = progress.seconds + time.perf_counter() - self.clock
+        return {
+            "seconds": seconds,
+            "examples": progress.examples,
+            "examples_per_second": progress.examples / max(seconds, 1e-9),
+            "padding_waste": 1 - progress.tokens / max(1, progress.places),
+            "peak_memory_bytes": peak_memory(),
+            "processes": self.world,
+            "device": str(self.accelerator.device),
+        }
+
+# %% ../nbs/31_trainer.ipynb #fdee6a32
+class Reporting(Costing):
     "The record of a run."
 
     def result(self, found: Evaluation, steps: dict[str, int]) -> dict[str, Any]:
@@ -250,20 +268,6 @@ class Reporting(Looping):
             "steps": progress.step,
             "stopped_early": progress.stopped,
             "cost": self.cost(),
-        }
-
-    def cost(self) -> dict[str, Any]:
-        "Time, memory and what padding wasted."
-        progress = self.progress
-        seconds = progress.seconds + time.perf_counter() - self.clock
-        return {
-            "seconds": seconds,
-            "examples": progress.examples,
-            "examples_per_second": progress.examples / max(seconds, 1e-9),
-            "padding_waste": 1 - progress.tokens / max(1, progress.places),
-            "peak_memory_bytes": peak_memory(),
-            "processes": self.world,
-            "device": str(self.accelerator.device),
         }
 
 # %% ../nbs/31_trainer.ipynb #7e49c165
