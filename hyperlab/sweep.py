@@ -92,7 +92,8 @@ def is_due(cell: Cell, retry: bool) -> bool:
     if status["state"] == "waiting":
         return True
     if status["parameters"] != json.loads(json.dumps(cell.parameters)):
-        raise ValueError(f"'{cell.folder}' was run with {status['parameters']}, asked for is {cell.parameters}: choose another folder")
+        there, asked = status["parameters"], cell.parameters
+        raise ValueError(f"'{cell.folder}' was run with {there}, asked for is {asked}: choose another folder")
     return status["state"] == "running" or (status["state"] == "failed" and retry)
 
 
@@ -220,7 +221,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m hyperlab.sweep", description="Run a notebook for every combination of a grid.")
     parser.add_argument("notebook")
     parser.add_argument("folder", help="where the runs go")
-    parser.add_argument("-g", "--grid", action="append", default=[], metavar="NAME=V,V", help="values (with ; between if they have commas)")
+    values = "values of a parameter, with ; between them if they have commas"
+    parser.add_argument("-g", "--grid", action="append", default=[], metavar="NAME=V,V", help=values)
     parser.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=V", help="a parameter of all runs")
     parser.add_argument("--workers", type=int, default=1, help="runs at a time")
     parser.add_argument("--retry", action="store_true", help="run again what failed")

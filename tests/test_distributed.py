@@ -23,8 +23,8 @@ def launch(folder: Path, processes: int = 2) -> None:
     path = os.pathsep.join([str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
     environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*command, str(HERE / "distributed_runs.py"), str(folder)], env=environment, capture_output=True, text=True,
-                          timeout=300, check=False)  # fmt: skip
+    command += [str(HERE / "distributed_runs.py"), str(folder)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
 
 
