@@ -35,7 +35,8 @@ def measure(features: int, outputs: int, length: int, batch: int, grid: tuple[in
         steps = {name: (lambda run=run, w=w: run(w).sum().backward()) for name, run in runs.items()}
         times[label] = ratios(interleaved(steps, rounds), "plain")
     kept = {name: saved_megabytes(lambda run=run: run(weight), {weight.untyped_storage().data_ptr()}) for name, run in runs.items()}
-    print(f"\n{features} → {outputs}, length {length}, batch {batch}, grid {grid[0]} × {grid[1]}; error {exact:.1e} of the largest result")
+    shape = f"{features} → {outputs}, length {length}, batch {batch}, grid {grid[0]} × {grid[1]}"
+    print(f"\n{shape}; error {exact:.1e} of the largest result")
     for label, found in times.items():
         shown = [f"{name} {median:.2f} (of minima {least:.2f})" for name, (median, least) in found.items() if name != "plain"]
         print(f"  {label:16}", "  ".join(shown))

@@ -87,7 +87,7 @@ def hyperformer_accounting(count: Count) -> dict[str, float]:
         return {"trained": trained, "total": 1 + TASKS_IN_PAPERS * round(count.added / count.backbone, 2)}
     return {"trained": trained, "total": 1 + count.added / count.backbone}
 
-# %% ../nbs/11_cost.ipynb #e966cb32
+# %% ../nbs/11_cost.ipynb #f9804ee8
 def compacter_accounting(count: Count, tasks: int) -> dict[str, float]:
     "Trained: percent for a task with T5's norms; total: times the plain model for so many tasks, without them."
     total = tasks if count.whole else 1 + tasks * count.added / count.backbone

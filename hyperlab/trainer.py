@@ -20,6 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
 from accelerate import Accelerator
 from accelerate.tracking import GeneralTracker
 from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list, is_bf16_available
@@ -301,8 +302,9 @@ def chosen_loggers(report_to: str | GeneralTracker | Sequence[str | GeneralTrack
 def make_accelerator(report_to: Any, run_dir: Path) -> Accelerator:
     "The machine as accelerate sees it; precision is the recipe's business."
     unused = DistributedDataParallelKwargs(find_unused_parameters=True)  # adapters of tasks that a batch lacks
+    plain = not torch.accelerator.is_available()  # accelerate joins processes on CPUs only when told that it is on CPUs
     loggers = chosen_loggers(report_to) or None
-    return Accelerator(mixed_precision="no", log_with=loggers, project_dir=run_dir, kwargs_handlers=[unused])
+    return Accelerator(cpu=plain, mixed_precision="no", log_with=loggers, project_dir=run_dir, kwargs_handlers=[unused])
 
 
 def check_machine(recipe: Recipe, accelerator: Accelerator) -> None:

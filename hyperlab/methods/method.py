@@ -95,6 +95,7 @@ class Method:
     title: ClassVar[str]  # as the papers write it
     keeps_task_name: ClassVar[bool] = False  # whether the task's name stays in the prompt
     listed: ClassVar[bool] = True  # False for forms that a person does not choose by name
+    learning_rates: ClassVar[Mapping[str, float]] = {}  # piece of a parameter's name -> rate instead of the run's
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         "The rule for a backbone of this shape and a number of tasks."
