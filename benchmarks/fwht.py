@@ -2,7 +2,8 @@
 
     python benchmarks/fwht.py [--exponent 20] [--rounds 15] [--threads 1]
 
-Factors of 2 are the textbook's butterflies; the library takes factors of 2^5. Goal: at most 3 times the FFT.
+A transform is a chain of short ones of at most 2^r numbers, as equal as possible; 2^1 are the textbook's butterflies.
+Goal: at most 3 times the FFT.
 """
 
 import argparse

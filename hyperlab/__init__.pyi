@@ -33,4 +33,7 @@ from .reading import answer_questions as answer_questions, scored_answers as sco
 from .runs import compare as compare, cost_of_run as cost_of_run, curves as curves, find_runs as find_runs, runs as runs
 from .runs import scores_beside_paper as scores_beside_paper
 from .workbook import Plan as Plan, plan_run as plan_run
+from .bench import step_memory as step_memory, take_turns as take_turns
+from .comparison import compare_costs as compare_costs, trade_off as trade_off
+from .papers_compacter import training_of as training_of
 from .sweep import sweep as sweep

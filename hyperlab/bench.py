@@ -35,7 +35,7 @@ class Turns:
         ratios = sorted(a / b for a, b in zip(self.seconds[name], self.seconds[to], strict=True))
         return (ratios[(3 * len(ratios)) // 4] - ratios[len(ratios) // 4]) / 2 if len(ratios) > 1 else float("nan")
 
-
+# %% ../nbs/12_bench.ipynb #268171ee
 def take_turns(
     candidates: Mapping[str, Callable[[], Any]],
     rounds: int = 5,
@@ -79,7 +79,7 @@ class StepMemory:
     kept: int  # by autograd for the backward pass, without parameters and buffers
     peak: int  # the allocator's peak on a GPU; the sum of the four on a CPU
 
-
+# %% ../nbs/12_bench.ipynb #ef753d45
 def step_memory(model: nn.Module, loss: Callable[[], Tensor], optimizer: torch.optim.Optimizer) -> StepMemory:
     "What one step of training holds; the model must be the only one on its GPU."
     own = [*model.parameters(), *model.buffers()]

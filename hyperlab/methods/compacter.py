@@ -48,8 +48,7 @@ class HypercomplexMethod(BottleneckMethod):
         across = self.rule_tasks == "shared"
         adapter = self.adapter(config)
         parts = {stack: Part(sites, adapter) for stack, sites in self.sites(config).items()}
-        widths = (config.d_model, self.bottleneck(config), self.n, self.rank)
-        built = isinstance(adapter, Serial)
+        widths, built = (config.d_model, self.bottleneck(config), self.n, self.rank), isinstance(adapter, Serial)
         generators = {
             name: Hypercomplex(*widths, len(part.sites), tasks, not self.share_rule, built, across) for name, part in parts.items()
         }

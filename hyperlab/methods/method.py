@@ -156,11 +156,11 @@ def register_method(cls: type[Method]) -> type[Method]:
 
 
 def available_methods() -> list[str]:
-    "The names of all methods, the library's own and those registered by hand."
+    "The names of all methods in alphabetical order, the library's own and those registered by hand."
     package = importlib.import_module("hyperlab.methods")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"hyperlab.methods.{module.name}")
-    return [name for name, method in METHODS.items() if method.listed]
+    return sorted(name for name, method in METHODS.items() if method.listed)
 
 
 def get_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
