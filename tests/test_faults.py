@@ -102,7 +102,7 @@ def test_terminated_in_order(undisturbed, tmp_path: Path) -> None:
 
 
 def test_interrupted_by_hand(undisturbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    "Ctrl-C, in an update and in an evaluation: KeyboardInterrupt for the caller, a run that can go on."
+    "Ctrl-C in an update: KeyboardInterrupt for the caller, a run that can go on."
     from hyperlab.batches import TrainingBatches
 
     plain = TrainingBatches.__getitem__
