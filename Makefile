@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-# T5's tokenizers and torch ask for threads of their own; two cores are enough for everything here
+# The models here are small and two workers run at a time: a thread each is fastest, and stays so on a busy machine
+export OMP_NUM_THREADS ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -23,7 +24,7 @@ $(READY): settings.ini setup.py constraints.txt
 	touch $(READY)
 
 lint: $(READY)
-	ruff check hyperlab tests tools setup.py
+	ruff check hyperlab tests tools benchmarks setup.py
 	mypy hyperlab
 
 notebooks: $(READY)
@@ -32,13 +33,15 @@ notebooks: $(READY)
 pytest: $(READY)
 	python -m pytest tests
 
-# A notebook and its module must say the same, and a notebook must be clean; changes nothing
+# A notebook and its module must say the same, a notebook must be clean, the README made from its index; changes nothing
 check: $(READY)
 	python tools/check_notebooks.py
+	python tools/make_readme.py --check
 
 export: $(READY)
 	nbdev_export
 	nbdev_clean
+	python tools/make_readme.py
 
 lab: $(READY)
 	jupyter lab nbs

@@ -20,11 +20,13 @@ def main() -> None:
     args = parser.parse_args()
     tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
     lengths = {name: tokenize_task(name, "train", tokenizer)["input_length"][:] for name in hl.tasks("glue")}
-    print(f"GLUE train, {sum(map(len, lengths.values())):,} rows, temperature 10, batches of {args.batch_size}, {args.steps} steps")
+    rows = sum(map(len, lengths.values()))
+    print(f"GLUE train, {rows:,} rows, temperature 10, batches of {args.batch_size}, {args.steps} steps")
     for mixed in (False, True):
         plan = BatchPlan(lengths, args.batch_size, mixed=mixed)
         dynamic = BatchPlan(lengths, args.batch_size, mixed=mixed, by_length=False)
-        print(f"{'mixed' if mixed else 'one task per batch':20} padded to 128: {padding_cost(plan, args.steps, pad_to=128):.3f}  "
+        fixed = padding_cost(plan, args.steps, pad_to=128)
+        print(f"{'mixed' if mixed else 'one task per batch':20} padded to 128: {fixed:.3f}  "
               f"to the longest of a random batch: {padding_cost(dynamic, args.steps):.3f}  "
               f"sorted in windows of {plan.window}: {padding_cost(plan, args.steps):.3f}")
 

@@ -1,4 +1,4 @@
-"""How fast tokens are made and read back, beside a plain `datasets.map(batched=True, num_proc=2)` of the same tokenizer.
+"""How fast tokens are made and read back, beside a plain `datasets.map(batched=True, num_proc=2)` with that tokenizer.
 
     HF_ENDPOINT=... python benchmarks/tokenise.py --tokenizer google/flan-t5-small [--rounds 5]
 

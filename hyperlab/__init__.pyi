@@ -15,3 +15,14 @@ from .splits import LeakWarning as LeakWarning, MissingSplit as MissingSplit, Sp
 from .answers import Accepted as Accepted, Classes as Classes, FreeText as FreeText, Prompt as Prompt, Score as Score
 from .entry import Task as Task, provenance as provenance
 from .tasks import register_task as register_task, task as task, task_from as task_from, tasks as tasks
+from .hub import HubError as HubError, explain_hub_errors as explain_hub_errors
+from .data import tokenize as tokenize, tokenize_task as tokenize_task, truncation as truncation
+from .sampling import BatchPlan as BatchPlan, padding_cost as padding_cost
+from .sampling import sampling_probabilities as sampling_probabilities
+from .batches import TrainingBatches as TrainingBatches, evaluation_batches as evaluation_batches, in_order as in_order
+from .chunks import best_answers as best_answers, chunk_rows as chunk_rows
+from .folder import Run as Run, RunIsBusy as RunIsBusy
+from .evaluation import evaluate as evaluate
+from .guard import NonFinite as NonFinite, replay as replay
+from .protocols import Recipe as Recipe, departures as departures, make_recipe as make_recipe
+from .trainer import train as train

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['Weights', 'ACTIVATIONS', 'NDIMS', 'ADAPTERS', 'affine', 'examples_in', 'by_example', 'conditional_layer_norm',
-           'bottleneck', 'bottleneck_shapes', 'Adapter', 'Serial', 'Parallel', 'Gain', 'adapter_from_dict']
+           'bottleneck', 'bottleneck_shapes', 'Adapter', 'Serial', 'Parallel', 'Gain', 'Around', 'LookingAdapter',
+           'adapter_from_dict']
 
 # %% ../nbs/01_adapters.ipynb #3d900827
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from .sites import check_names
 
@@ -166,6 +167,25 @@ class Gain(Adapter):
         variance = rows.float().pow(2).mean(-1, keepdim=True)  # in single precision whatever the input, as T5's own norm
         normed = (rows * torch.rsqrt(variance + self.eps)).to(gain.dtype)
         return ((gain if gain.dim() == 1 else gain.unsqueeze(1)) * normed).view_as(x)
+
+# %% ../nbs/01_adapters.ipynb #cda9e958
+@dataclass
+class Around:
+    "What an adapter that looks around may see besides its input and weights."
+
+    module: nn.Module  # that computes at the site
+    entering: Tensor  # what the sublayer was given, (B, L, H)
+    examples: int  # in the batch; the rows of x are these, or several beams for each
+    mask: Tensor | None = None  # (B, L), real positions; for sites of the encoder
+    memory: dict[str, Any] | None = None  # kept from step to step while generating; for sites of the decoder
+
+
+@dataclass(frozen=True)
+class LookingAdapter(Adapter):
+    "An adapter that is also shown what is around its site."
+
+    def look(self, x: Tensor, weights: Weights, around: Around) -> Tensor:
+        raise NotImplementedError
 
 # %% ../nbs/01_adapters.ipynb #8d2e56c1
 ADAPTERS: dict[str, type[Adapter]] = {"Serial": Serial, "Parallel": Parallel, "Gain": Gain}

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['V1_0', 'V1_1', 'BYTES', 'GATED', 'SHAPES', 'shape_of', 'has_own_output_layer', 'meta_backbone', 'parameter_count',
-           'Source', 'read_config', 'load_backbone', 'fingerprint']
+           'Source', 'resolve_revision', 'read_config', 'load_backbone', 'fingerprint']
 
 # %% ../nbs/08_backbones.ipynb #8541e06f
 import difflib
@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, MT5Config, PretrainedConfig, PreTrainedModel, T5Config, UMT5Config
+from transformers.utils import cached_file
 
 from .sites import check_backbone, check_family
 
@@ -95,6 +96,14 @@ class Source:
     revision: str | None = None  # the commit that the hub resolved
 
 
+def resolve_revision(name: str, revision: str | None = None) -> str | None:
+    "The commit that `revision` of a model on the hub stands for now; None for a folder."
+    if Path(name).exists():
+        return None
+    path = cached_file(name, "config.json", revision=revision)  # .../snapshots/<commit>/config.json
+    return None if path is None else Path(path).parent.name
+
+
 def read_config(name: str, revision: str | None = None) -> PretrainedConfig:
     "The configuration of a model on the hub or in a folder, checked to be of the T5 family."
     try:
@@ -120,9 +129,10 @@ def load_backbone(
     if not isinstance(backbone, str | Path):
         check_backbone(backbone)
         return backbone, Source()
-    config = read_config(str(backbone), revision)
-    model = AutoModelForSeq2SeqLM.from_pretrained(str(backbone), revision=revision, dtype=dtype, trust_remote_code=False)
-    return model, Source(str(backbone), getattr(config, "_commit_hash", None))
+    read_config(str(backbone), revision)
+    commit = resolve_revision(str(backbone), revision)
+    model = AutoModelForSeq2SeqLM.from_pretrained(str(backbone), revision=commit, dtype=dtype, trust_remote_code=False)
+    return model, Source(str(backbone), commit)
 
 # %% ../nbs/08_backbones.ipynb #6a9dc731
 def fingerprint(backbone: PreTrainedModel, without: Iterable[str] = ()) -> str:

@@ -51,9 +51,10 @@ def write_checkpoint(folder: str | Path, tensors: Mapping[str, Tensor], descript
 
 # %% ../nbs/09_checkpoint.ipynb #84351018
 def find_checkpoint(place: str | Path, revision: str | None = None) -> Path:
-    "The folder of a checkpoint: a local one, or downloaded from the hub."
+    "The folder of a checkpoint: a local one, a run's, or downloaded from the hub."
     if Path(place).exists():
-        return Path(place)
+        selected = Path(place) / "model"  # a run's folder stands for the weights it selected
+        return selected if selected.is_dir() else Path(place)
     try:
         return Path(snapshot_download(str(place), revision=revision, allow_patterns=[CONFIG, "weights-*.safetensors"]))
     except Exception as error:  # the hub client has a dozen kinds of them, and all mean: not there

@@ -16,6 +16,7 @@ import torch
 from transformers import PretrainedConfig, PreTrainedModel
 
 from .adapters import Gain
+from .applied import trained_names
 from .backbones import meta_backbone, parameter_count, shape_of
 from .methods.method import Method, Rule, get_method
 from .papers import TABLES, Row, paper_table
@@ -56,9 +57,9 @@ def count_method(backbone: str | PretrainedConfig | PreTrainedModel, method: Met
     plain = meta_backbone(config)
     with torch.device("meta"):
         added, gains = count_rule(method.build(config, tasks))
-    size = parameter_count(plain)
-    norms = sum(p.numel() for n, p in plain.named_parameters() if "layer_norm" in n) if method.trains == "norms" else 0
-    return Count(size, added, norms + gains, size if method.trains == "all" else 0, tasks)
+    size, owned = parameter_count(plain), sum(plain.get_parameter(n).numel() for n in trained_names(plain, method.trains))
+    norms = owned if method.trains == "norms" else 0
+    return Count(size, added, norms + gains, owned - norms, tasks)
 
 # %% ../nbs/11_cost.ipynb #0103eb2e
 TASKS_IN_PAPERS = 8  # of GLUE; single-task rows are trained once for each

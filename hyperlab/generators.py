@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .adapters import Weights
@@ -26,6 +27,7 @@ class Condition:
     index: Tensor | None = None  # (B,) row of each example; None: one row for all, or row i for example i
     tasks: tuple[int, ...] | None = None  # the task of each row, where every row is a single task
     summary: Tensor | None = None  # (B, H), what the encoder made of each input, for rules that read it
+    reading: int = 0  # how often the encoder has read the input so far
 
 # %% ../nbs/02_generators.ipynb #dd1f2858
 TaskLike = str | Mapping[str, float] | Sequence[str | Mapping[str, float]] | Tensor
@@ -33,7 +35,8 @@ TaskLike = str | Mapping[str, float] | Sequence[str | Mapping[str, float]] | Ten
 
 def task_number(name: str, names: Sequence[str]) -> int:
     "Position of the task `name`; a clear error if the model has no such task."
-    check_names("task", [name], names)
+    if name not in names:
+        check_names("task", [name], names)
     return names.index(name)
 
 
@@ -51,8 +54,11 @@ def mixture_row(part: str | Mapping[str, float], names: Sequence[str]) -> tuple[
     return tuple(weights.get(i, 0.0) for i in range(len(names)))
 
 
-def single_task(row: Sequence[float]) -> int | None:
-    "The task that has all the weight of a row, if there is one."
+def single_task(part: str | Mapping[str, float], names: Sequence[str]) -> int | None:
+    "The task that has all the weight, if there is one."
+    if isinstance(part, str):
+        return task_number(part, names)
+    row = mixture_row(part, names)
     return row.index(1.0) if sum(w != 0 for w in row) == 1 and 1.0 in row else None
 
 # %% ../nbs/02_generators.ipynb #13a9beb2
@@ -70,17 +76,21 @@ def read_condition(
             raise ValueError(f"expected one task number per example, ({batch_size},), received shape {tuple(task.shape)}")
         check_names("task number", task.tolist(), range(len(names)))
         task = [names[i] for i in task.tolist()]
-    rows = [mixture_row(t, names) for t in ([task] if isinstance(task, str | Mapping) else task)]
-    if len(rows) not in (1, batch_size) or (len(rows) == 1 != batch_size and not isinstance(task, str | Mapping)):
-        raise ValueError(f"expected one task for the batch or one for each of its {batch_size} examples, received {len(rows)}")
-    distinct = list(dict.fromkeys(rows))
+    parts = [task] if isinstance(task, str | Mapping) else list(task)
+    if len(parts) != batch_size and not isinstance(task, str | Mapping):
+        raise ValueError(f"expected one task for the batch or one for each of its {batch_size} examples, received {len(parts)}")
+    keys = [part if isinstance(part, str) else tuple(sorted(part.items())) for part in parts]
+    distinct = dict(zip(keys, parts, strict=True))
     index = None
     if len(distinct) > 1:
-        position = {row: i for i, row in enumerate(distinct)}
-        index = torch.tensor([position[row] for row in rows], device=like.device)
-    singles = [s for s in map(single_task, distinct) if s is not None]
-    tasks = tuple(singles) if len(singles) == len(distinct) else None
-    return Condition(torch.tensor(distinct, device=like.device, dtype=like.dtype), index, tasks)
+        position = {key: i for i, key in enumerate(distinct)}
+        index = torch.tensor([position[key] for key in keys], device=like.device)
+    singles = [single_task(part, names) for part in distinct.values()]
+    tasks = tuple(s for s in singles if s is not None)
+    if len(tasks) == len(singles):
+        return Condition(F.one_hot(torch.tensor(tasks, device=like.device), len(names)).to(like.dtype), index, tasks)
+    rows = [mixture_row(part, names) for part in distinct.values()]
+    return Condition(torch.tensor(rows, device=like.device, dtype=like.dtype), index)
 
 
 def _tensor_condition(mixture: Tensor, names: Sequence[str], batch_size: int) -> Condition:

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['FAMILIES', 'STACKS', 'SUBLAYERS', 'INDEX_IN_BLOCK', 'WAYS', 'SiteFunction', 'check_family', 'check_backbone', 'Site',
-           'inner_places', 'layer_count', 'all_sites', 'select_sites', 'check_names', 'SiteMap', 'Attachment', 'attach']
+           'inner_places', 'layer_count', 'all_sites', 'select_sites', 'check_names', 'SiteMap', 'TakeOver',
+           'Attachment', 'attach']
 
 # %% ../nbs/00_sites.ipynb #c8de748d
 import difflib
@@ -12,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel
 
@@ -147,29 +147,47 @@ class SiteMap:
         return block.get_submodule(f"{SUBLAYERS[site.sublayer]}.{inner}".rstrip("."))
 
 # %% ../nbs/00_sites.ipynb #bf15824c
-WAYS = ("after", "beside", "instead")
+WAYS = ("after", "along", "beside", "beside_norm", "instead")
 SiteFunction = Callable[[Tensor], Tensor | None]
 
 
 def _hook(function: SiteFunction, how: str) -> Callable:
-    "A forward hook that lets `function` act on a module in one of the three ways."
+    "A forward hook that lets `function` act on a module in one of the ways that need the module's own result."
 
-    def hook(module: nn.Module, args: tuple, kwargs: dict, output: Any) -> Any:
+    def hook(module: Any, args: tuple, kwargs: dict, output: Any) -> Any:
         x = args[0] if args else kwargs["hidden_states"]
         y = output[0] if isinstance(output, tuple) else output  # attention returns tables and weights behind its result
+        if how == "beside_norm":
+            x = module.layer_norm(x)
         made = function(y if how == "after" else x)
         if made is None:
             return None
-        changed = y + made if how == "beside" else made
+        changed = made if how == "after" else y + made
         return (changed, *output[1:]) if isinstance(output, tuple) else changed
 
     return hook
+
+
+class TakeOver:
+    "A function in the place of a module's forward, until removed; where it returns None, the module runs."
+
+    def __init__(self, module: nn.Module, function: SiteFunction):
+        self.module, own = module, module.forward
+
+        def forward(x: Tensor) -> Tensor:
+            made = function(x)
+            return own(x) if made is None else made
+
+        module.forward = forward
+
+    def remove(self) -> None:
+        del self.module.forward
 
 # %% ../nbs/00_sites.ipynb #6015a4b5
 class Attachment:
     "Functions attached to a backbone; `remove()` takes them off and leaves the backbone as it was."
 
-    def __init__(self, handles: list[torch.utils.hooks.RemovableHandle]):
+    def __init__(self, handles: list[Any]):
         self.handles = handles
 
     def remove(self) -> None:
@@ -187,13 +205,15 @@ class Attachment:
 def attach(
     backbone: PreTrainedModel,
     functions: Mapping[Site | str, SiteFunction],  # what acts at each site, on a (B, L, H) tensor
-    how: str = "after",  # "after" the sublayer, "beside" the residual block, "instead" of the module
+    how: str = "after",  # one of WAYS
 ) -> Attachment:
     "Let each function act at its site until the attachment is removed."
     check_names("way to attach", [how], WAYS)
     sites = SiteMap(backbone)
     found = {sites[name]: function for name, function in functions.items()}
-    target = sites.block if how == "beside" else sites.module
+    if how == "instead":
+        return Attachment([TakeOver(sites.module(site), f) for site, f in found.items()])
+    target = sites.block if how.startswith("beside") else sites.module
     return Attachment(
         [target(site).register_forward_hook(_hook(f, how), with_kwargs=True) for site, f in found.items()]
     )

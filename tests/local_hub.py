@@ -3,7 +3,7 @@
 The folder holds datasets/OWNER/NAME/CONFIG/SPLIT.parquet and models/OWNER/NAME/*.
 
     with LocalHub(folder) as hub:
-        hub.drop("train.parquet", after=100)          # the next answer with that file breaks off after 100 bytes
+        hub.drop("train.parquet", at=100)             # the next answer with that file breaks off at its byte 100
         hub.lose("validation.parquet")                # listed, but not there when it is asked for
         run(code, hub.environment(home))              # a process of its own, with a client cache of its own
 """
@@ -100,7 +100,7 @@ class LocalHub:
     root: Path
     requests: list[Request] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
-    drops: dict[str, list[int]] = field(default_factory=dict)  # file name -> [bytes sent before the break, breaks left]
+    drops: dict[str, list[int]] = field(default_factory=dict)  # file name -> [byte of the file, breaks left]
 
     def __enter__(self) -> LocalHub:
         handler = type("Handler", (_Handler,), {"hub": self})
@@ -117,9 +117,9 @@ class LocalHub:
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.server.server_address[1]}"
 
-    def drop(self, file: str, after: int, times: int = 1) -> None:
-        "Break the connection `after` bytes into `file`, for the next `times` answers."
-        self.drops[file] = [after, times]
+    def drop(self, file: str, at: int, times: int = 1) -> None:
+        "Break the connection `at` a byte of `file`, for the next `times` answers."
+        self.drops[file] = [at, times]
 
     def lose(self, file: str) -> None:
         "Go on listing `file`, but answer 404 when it is asked for."
@@ -201,11 +201,11 @@ class _Handler(BaseHTTPRequestHandler):
             first, _, last = span.removeprefix("bytes=").partition("-")
             begin, end = int(first), int(last) if last else len(body) - 1
             headers["Content-Range"] = f"bytes {begin}-{end}/{len(body)}"
-            self.send(206, body[begin : end + 1], headers, Path(name).name)
+            self.send(206, body[begin : end + 1], headers, Path(name).name, begin)
         else:
             self.send(200, body, headers, Path(name).name)
 
-    def send(self, status: int, body: bytes, headers: dict[str, str], file: str = "") -> None:
+    def send(self, status: int, body: bytes, headers: dict[str, str], file: str = "", begin: int = 0) -> None:
         self.send_response(status)
         for key, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(key, value)
@@ -215,7 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
         drop = self.hub.drops.get(file)
         if drop and drop[1] > 0:
             drop[1] -= 1
-            self.wfile.write(body[: drop[0]])
+            self.wfile.write(body[: max(0, drop[0] - begin)])
             self.wfile.flush()
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True

@@ -8,7 +8,7 @@ __all__ = ['Static', 'write_down']
 # %% ../../nbs/methods/static.ipynb #5f914ade
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from transformers import PretrainedConfig
 
 from ..adapters import adapter_from_dict
 from ..generators import Table
-from .method import Method, Part, Rule, register_method
+from .method import Method, Part, Rule, Trains, register_method
 from ..sites import all_sites
 
 # %% ../../nbs/methods/static.ipynb #cb173618
@@ -30,7 +30,7 @@ class Static(Method):
     listed: ClassVar[bool] = False
     parts: dict = field(default_factory=dict)  # {part: {"adapter": ..., "sites": [...], "shapes": {weight: shape}}}
     origin: str = ""  # the method that made them
-    carries: Literal["nothing", "norms", "all"] = "norms"  # trained weights of the backbone that come along
+    carries: Trains = "norms"  # trained weights of the backbone that come along
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         by_name = {str(site): site for site in all_sites(config)}
@@ -42,7 +42,7 @@ class Static(Method):
         return Rule(parts, tables)
 
     @property
-    def trains(self) -> Literal["nothing", "norms", "all"]:
+    def trains(self) -> Trains:
         return self.carries
 
 
