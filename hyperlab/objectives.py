@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 # %% auto #0
-__all__ = ['SPECIAL', 'SENTINELS', 'SIGNS', 'FIELDS', 'PATTERN', 'Words', 'SOURCES', 'NONE', 'REPLACED', 'EXCHANGED', 'DENIAL',
-           'NEIGHBOURS', 'INFLECTED', 'answer_words', 'all_tokens', 'nano_tokenizer', 'Text', 'words_of', 'statements',
-           'questions', 'story', 'review', 'babble', 'some_text', 'denoising', 'inflections', 'word_classes',
-           'misinflected', 'replaced', 'exchanged', 'noun_forms', 'denial', 'neighbours', 'inflected', 'correction',
-           'an_example']
+__all__ = ['SPECIAL', 'SENTINELS', 'MASKS', 'SIGNS', 'FIELDS', 'PATTERN', 'Words', 'SOURCES', 'PLAIN', 'NONE', 'REPLACED',
+           'EXCHANGED', 'DENIAL', 'NEIGHBOURS', 'INFLECTED', 'answer_words', 'all_tokens', 'nano_tokenizer', 'Text',
+           'words_of', 'statements', 'questions', 'story', 'review', 'babble', 'some_text', 'denoising', 'inflections',
+           'word_classes', 'misinflected', 'replaced', 'exchanged', 'noun_forms', 'denial', 'neighbours', 'inflected',
+           'correction', 'an_example']
 
 # %% ../nbs/22_objectives.ipynb #4cad447f
 SPECIAL = ("<pad>", "</s>", "<unk>")
 SENTINELS = tuple(f"<extra_id_{i}>" for i in range(16))
+MASKS = 10                                            # the first sentinels stand for masked words, the others for kinds of mistakes
 SIGNS = (".", ",", "?")
 FIELDS = ("sentence:", "sentence1:", "sentence2:", "question:", "question1:", "question2:", "premise:", "hypothesis:", "passage:")
 PATTERN = r"<[a-z_0-9/]+>|[0-9]\.[0-9]|[A-Za-z_0-9]+:?|[.,?]"      # what is one word for the tokenizer
@@ -120,7 +121,7 @@ def babble(draw: Draw) -> Text:
 
 
 SOURCES: tuple[tuple[float, Callable[[Draw], Text]], ...] = (
-    (0.52, statements), (0.22, questions), (0.10, story), (0.09, review), (0.07, babble))
+    (0.50, statements), (0.21, questions), (0.10, story), (0.09, review), (0.10, babble))
 
 
 def some_text(draw: Draw) -> Text:
@@ -132,14 +133,17 @@ def some_text(draw: Draw) -> Text:
     return source(draw)
 
 # %% ../nbs/22_objectives.ipynb #3c415196
-def denoising(draw: Draw, text: Text, rate: float = 0.22) -> tuple[Words, Words]:
+PLAIN = {"the", "by", *SIGNS}                         # easily guessed, and therefore masked less often
+
+
+def denoising(draw: Draw, text: Text, rate: float = 0.28) -> tuple[Words, Words]:
     "Source with masked words in one segment, and the masked words as target"
     chosen = draw.below(len(text.segments))
     source, target, used = Words(), Words(), 0
     for place, segment in enumerate(text.segments):
         for word in segment:
-            masks = place == chosen and used < len(SENTINELS) and not word.endswith(":")
-            gap, gone = masks and draw.chance(0.06), masks and draw.chance(rate)
+            masks = place == chosen and used < MASKS and not word.endswith(":")
+            gap, gone = masks and draw.chance(0.06), masks and draw.chance(rate / 4 if word in PLAIN else rate)
             if gap or gone:
                 source.append(SENTINELS[used])
                 target += [SENTINELS[used], word] if gone else [SENTINELS[used]]
@@ -174,7 +178,7 @@ def misinflected() -> dict[str, tuple[str, ...]]:
     return {word: tuple(form for form in forms if form != word) for forms in inflections() for word in forms}
 
 # %% ../nbs/22_objectives.ipynb #ae9970d4
-NONE, REPLACED, EXCHANGED, DENIAL, NEIGHBOURS, INFLECTED = SENTINELS[:6]
+NONE, REPLACED, EXCHANGED, DENIAL, NEIGHBOURS, INFLECTED = SENTINELS[MASKS:]
 
 
 def replaced(draw: Draw, words: Words) -> Words | None:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .objectives import SENTINELS, Text, Words, all_tokens, an_example, nano_tokenizer, some_text
+from .objectives import MASKS, SENTINELS, Words, all_tokens, an_example, nano_tokenizer, some_text
 from .world import Draw
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ __all__ = ['Pretraining', 'nano_model', 'align', 'as_ids', 'padded', 'collate', 
 @dataclass(frozen=True)
 class Pretraining:
     "How the nano backbone is made"
-    steps: int = 11_000
+    steps: int = 6_500
     batch_size: int = 32
     seed: int = 0
     width: int = 128
@@ -42,7 +42,7 @@ class Pretraining:
     embedding_rate: float = 3.0           # times as much for the embedding
     warmup: int = 500                     # steps
     decay: float = 0.25                   # the last part of the steps, in which the rate falls to nothing
-    pool: int = 150_000                   # texts; each is seen several times, with other words masked
+    pool: int = 80_000                    # texts; each is seen several times, with other words masked
 
 # %% ../nbs/22_pretraining.ipynb #1dfd37f8
 def nano_model(how: Pretraining) -> T5ForConditionalGeneration:
@@ -124,10 +124,10 @@ def optimiser(model: T5ForConditionalGeneration, how: Pretraining) -> tuple[torc
 
 @torch.no_grad()
 def hits(logits: Tensor, labels: Tensor) -> tuple[float, float]:
-    "Share of words written right, and of first signs (where correction says what kind of mistake there is)"
-    right, real = logits.argmax(-1) == labels, (labels != -100) & (labels != 1)
-    words = real & (labels < len(all_tokens()) - len(SENTINELS))
-    return float(right[words].float().mean()), float(right[:, 0].float().mean())
+    "Share of words written right, and of corrections that name the kind of mistake"
+    right, kinds = logits.argmax(-1) == labels, len(all_tokens()) - (len(SENTINELS) - MASKS)
+    words = (labels > 1) & (labels < len(all_tokens()) - len(SENTINELS))
+    return float(right[words].float().mean()), float(right[labels >= kinds].float().mean().nan_to_num(0.5))
 
 
 def pretrain(how: Pretraining, folder: str | Path, report_every: int = 200, save_every: int = 1000) -> T5ForConditionalGeneration:
@@ -147,8 +147,8 @@ def pretrain(how: Pretraining, folder: str | Path, report_every: int = 200, save
             adam.zero_grad()
             sums += (out.loss.item(), *hits(out.logits, batch["labels"]))
             if step % report_every == 0:
-                loss, words, first = (round(float(value), 4) for value in sums / report_every)
-                print(json.dumps({"step": step, "loss": loss, "words": words, "first": first, "seconds": round(time.time() - begun)}),
+                loss, words, kinds = (round(float(value), 4) for value in sums / report_every)
+                print(json.dumps({"step": step, "loss": loss, "words": words, "kinds": kinds, "seconds": round(time.time() - begun)}),
                       file=log, flush=True)
                 sums[:] = 0
             if step % save_every == 0 or step == how.steps:
