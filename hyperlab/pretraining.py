@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from transformers import T5ForConditionalGeneration
 
 # %% auto #0
-__all__ = ['Pretraining', 'nano_model', 'align', 'as_ids', 'padded', 'collate', 'pretraining_batches', 'rate_at', 'optimiser',
-           'hits', 'pretrain', 'save_backbone']
+__all__ = ['CARD', 'Pretraining', 'nano_model', 'align', 'as_ids', 'padded', 'collate', 'pretraining_batches', 'rate_at',
+           'optimiser', 'hits', 'pretrain', 'save_backbone', 'write_card']
 
 # %% ../nbs/22_pretraining.ipynb #84c317cf
 @dataclass(frozen=True)
@@ -162,3 +162,48 @@ def save_backbone(model: T5ForConditionalGeneration, folder: Path, how: Pretrain
     copy.deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
     nano_tokenizer().save_pretrained(folder)
     (folder / "pretraining.json").write_text(json.dumps(asdict(how), indent=1) + "\n")
+
+# %% ../nbs/22_pretraining.ipynb #395ce054
+CARD = """---
+license: apache-2.0
+language: en
+library_name: transformers
+tags: [t5, hyperlab, synthetic]
+---
+# The nano backbone
+
+A T5 of {parameters:,} parameters (width {width}, {encoder_layers}+{decoder_layers} layers, {heads} heads) with a tokenizer of {tokens} words, for the
+small generated world of hyperlab. It knows nothing else. `hl.adapt("nano", ...)` loads it as float32; it is stored as bfloat16.
+
+**How it was made.** `nbs/pretrain.ipynb`, seed {seed}: {steps:,} steps of {batch_size} texts, AdamW, peak rate {learning_rate:g} (embedding x{embedding_rate:g}),
+one CPU thread, {minutes} minutes on a busy machine. Initialisation aligns queries and keys and turns two heads to their neighbours.
+
+**What it read.** Generated sentences whose meanings belong to the training part of the world: pairs of one or of neighbouring meanings, single sentences,
+reviews, random words twice. Objectives: denoising (words of one text masked) and correction (a word exchanged, two nouns exchanged, a denial
+put in or left out, neighbours exchanged, a wrong inflection, or nothing: write which). **No label of any task was used. The mistakes to be corrected resemble
+the near-misses of the paraphrase, inference and acceptability tasks**, so scores on nano tasks say how methods compare on this backbone and nothing about language.
+
+**Checksum** (sha256 of `model.safetensors`): `{checksum}`
+
+| step | loss | masked and corrected words right | kinds of mistakes right |
+|---|---|---|---|
+{curve}
+"""
+
+
+def write_card(folder: str | Path) -> Path:
+    "The model card of a backbone in a folder"
+    import hashlib
+
+    from safetensors import safe_open
+    folder = Path(folder)
+    settings = json.loads((folder / "pretraining.json").read_text())
+    log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    with safe_open(folder / "model.safetensors", "pt") as weights:
+        parameters = sum(weights.get_tensor(name).numel() for name in weights.keys())  # noqa: SIM118
+    curve = "\n".join("| {step} | {loss:.3f} | {words:.3f} | {kinds:.3f} |".format(**row) for row in log[:: max(1, len(log) // 20)] + log[-1:])
+    facts = {"parameters": parameters, "tokens": len(all_tokens()), "minutes": round(log[-1]["seconds"] / 60), "curve": curve,
+             "checksum": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()}
+    card = folder / "README.md"
+    card.write_text(CARD.format(**settings | facts))
+    return card
