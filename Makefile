@@ -31,7 +31,7 @@ notebooks: $(READY)
 	nbdev_test --n_workers 2 --timing
 
 pytest: $(READY)
-	python -m pytest tests
+	python -m pytest -n 2 --dist loadfile tests
 
 # A notebook and its module must say the same, a notebook must be clean, the README made from its index; changes nothing
 check: $(READY)

@@ -162,7 +162,8 @@ class Table(nn.Module):
         "Give one more task the weights that `mixture`, (T,), describes: a copy, tied to nothing."
         for name, weights in self(Condition(mixture.unsqueeze(0))).items():
             if name not in self.shared:
-                self.of(name).append(nn.Parameter(weights.squeeze(1).clone()))
+                learned = self.of(name)[0].requires_grad
+                self.of(name).append(nn.Parameter(weights.squeeze(1).clone(), requires_grad=learned))
 
 # %% ../nbs/02_generators.ipynb #4309af0e
 class TaskEmbedding(nn.Module):

@@ -10,7 +10,7 @@ __all__ = ['ADAPTED', 'MAX_NEW_TOKENS', 'SHAPE_KEYS', 'read_tasks', 'Conditioned
 # %% ../nbs/10_model.ipynb #3c6f7d3a
 import copy
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
@@ -23,10 +23,11 @@ from torch import Tensor, nn
 from transformers import AutoTokenizer, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from .adapters import LookingAdapter
-from .applied import Applied, AppliedWeights, Owned, Scene
+from .applied import Applied, AppliedWeights, Owned, Scene, put
 from .backbones import Source, fingerprint, load_backbone, place_of
 from .checkpoint import find_checkpoint, read_checkpoint, write_checkpoint
 from .generators import Condition, TaskLike, mixture_row, read_condition
+from .groups import group_rows, join_outputs, join_tokens, take_rows
 from .methods.method import Method, Rule, get_method
 from .methods.static import write_down
 from .sites import check_backbone
@@ -114,12 +115,27 @@ class Running(Conditioned):
     def forward(self, input_ids: Tensor | None = None, *, task: TaskLike | None = None, **inputs: Any) -> Any:
         "What the backbone computes for `task`: a name, one per example, or a mixture."
         inputs["input_ids"] = input_ids
-        if not self.applied.attachments and self.rule.parts:
+        if self.backbone not in ADAPTED:
             raise RuntimeError("this model was detached from its backbone; adapt it again")
         if self.training and not self.checkpointed and self.backbone.is_gradient_checkpointing:
             raise RuntimeError("gradient checkpointing: call gradient_checkpointing_enable() on this model and not on its backbone")
+        if self.rule.shifts_backbone:
+            return self.in_groups(task, inputs, self.backbone, join_outputs)
         with self.applied.using(self.produce(task, inputs), self.scene(inputs)):
             return self.backbone(**inputs)
+
+    def in_groups(self, task: TaskLike | None, inputs: dict[str, Any], run: Callable, join: Callable) -> Any:
+        "What `run` computes for each group of examples with the same condition, joined."
+        condition = self.condition(task, batch_size_of(inputs))
+        groups, results = group_rows(condition, batch_size_of(inputs)), []
+        for group in groups:
+            with self.applied.using(self.rule(group.condition), values=self.shifted(group.condition)):
+                results.append(run(**take_rows(inputs, group.rows)))
+        return results[0] if len(groups) == 1 else join(results, [group.rows for group in groups], inputs)
+
+    def shifted(self, condition: Condition) -> dict[str, Tensor]:
+        "The backbone's parameters as the rule moves them for one condition."
+        return {name: self.backbone.get_parameter(name) + shift for name, shift in self.rule.shifts(condition).items()}
 
     def produce(self, task: TaskLike | None, inputs: dict[str, Any]) -> AppliedWeights:
         "The weights for a batch; where they depend on the input, its encoding is put into `inputs` so that it is made once."
@@ -202,11 +218,15 @@ class Growing(Running):
         if self.rule.reads_input:
             raise ValueError(f"{self.method.title} produces weights from each input, so there is no static form of a task")
         condition = self.condition(task)
-        with torch.no_grad():
-            weights = self.rule.generate(condition)
-        method, rule = write_down(self.rule, weights, self.backbone.config, self.method)
         name = name or (self.tasks[condition.tasks[0]] if condition.tasks else "mixture")
-        return AdaptedModel(self.twin_backbone(), method, [name], self.source, self._tokenizer, rule)
+        with torch.no_grad():
+            weights, moved = self.rule.generate(condition), self.shifted(condition)
+        method, rule = write_down(self.rule, weights, self.backbone.config, self.method)
+        twin = self.twin_backbone()
+        if moved:  # such a task is a backbone of its own
+            method = replace(method, carries="all")
+            put(twin, {name: nn.Parameter(value) for name, value in moved.items()})
+        return AdaptedModel(twin, method, [name], self.source, self._tokenizer, rule)
 
     def twin_backbone(self) -> PreTrainedModel:
         "A second backbone without hooks: frozen tensors shared, trained ones copied."
@@ -258,6 +278,8 @@ class Generating(Growing):
         ids, pad = inputs.get("input_ids"), self.backbone.config.pad_token_id
         if ids is not None and pad is not None:  # as generate itself would, but before the encoder reads
             inputs.setdefault("attention_mask", ids.ne(pad).long())
+        if self.rule.shifts_backbone:
+            return self.in_groups(task, inputs, generate, join_tokens)
         with self.applied.using(self.produce(task, inputs), self.scene(inputs, remember=True)):
             return generate(**inputs)
 

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FAMILIES', 'STACKS', 'SUBLAYERS', 'INDEX_IN_BLOCK', 'WAYS', 'SiteFunction', 'check_family', 'check_backbone', 'Site',
            'inner_places', 'layer_count', 'all_sites', 'select_sites', 'check_names', 'SiteMap', 'TakeOver',
-           'Attachment', 'attach']
+           'lengthened', 'Attachment', 'attach']
 
 # %% ../nbs/00_sites.ipynb #c8de748d
 import difflib
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel
 
@@ -49,7 +50,7 @@ class Site:
     "A place in the backbone where weights act, such as `encoder.3.feedforward`."
 
     stack: str  # "encoder" or "decoder"
-    layer: int  # block within the stack, from 0; -1 for the stack's final norm
+    layer: int  # block within the stack, from 0; -1 for what lies in no block
     place: str  # sublayer, or a module inside it: "attention", "cross.q", "feedforward.wo", "attention.norm"
 
     def __str__(self) -> str:
@@ -73,14 +74,14 @@ def layer_count(config: PretrainedConfig, stack: str) -> int:
 
 
 def all_sites(config: PretrainedConfig) -> list[Site]:
-    "Every site of a backbone of this shape, from the first encoder block to the decoder's final norm."
-    sites = []
+    "Every site of a backbone of this shape, from the encoder's input to the output layer."
+    sites = [Site("encoder", -1, "input")]
     for stack in STACKS:
         sublayers = [s for s in SUBLAYERS if stack == "decoder" or s != "cross"]
         places = [p for s in sublayers for p in (s, *(f"{s}.{inner}" for inner in inner_places(config, s)))]
         sites += [Site(stack, layer, place) for layer in range(layer_count(config, stack)) for place in places]
         sites.append(Site(stack, -1, "norm"))
-    return sites
+    return [*sites, Site("decoder", -1, "output")]
 
 # %% ../nbs/00_sites.ipynb #c82fd303
 def select_sites(
@@ -140,14 +141,15 @@ class SiteMap:
     def module(self, site: Site) -> nn.Module:
         "The module that computes at the site."
         if site.layer < 0:
-            return self.backbone.get_submodule(f"{site.stack}.final_layer_norm")
+            names = {"norm": f"{site.stack}.final_layer_norm", "input": site.stack, "output": "lm_head"}
+            return self.backbone.get_submodule(names[site.place])
         block, inner = self.block(site), site.place.partition(".")[2]
         if inner == "norm":
             return block.get_submodule("layer_norm")
         return block.get_submodule(f"{SUBLAYERS[site.sublayer]}.{inner}".rstrip("."))
 
 # %% ../nbs/00_sites.ipynb #bf15824c
-WAYS = ("after", "along", "beside", "beside_norm", "instead")
+WAYS = ("after", "along", "beside", "beside_norm", "instead", "before")
 SiteFunction = Callable[[Tensor], Tensor | None]
 
 
@@ -183,6 +185,35 @@ class TakeOver:
     def remove(self) -> None:
         del self.module.forward
 
+# %% ../nbs/00_sites.ipynb #af926d87
+def lengthened(mask: Tensor | None, length: int) -> Tensor | None:
+    "A mask (B, L) with ones put before it until it has `length` columns."
+    return None if mask is None else F.pad(mask, (length - mask.shape[1], 0), value=1)
+
+
+def _enter_encoder(function: SiteFunction) -> Callable:
+    "A hook that lets `function` act on the embedded text before the encoder runs."
+
+    def hook(encoder: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict] | None:
+        x = kwargs.get("inputs_embeds")
+        if x is None:
+            x = encoder.get_submodule("embed_tokens")(args[0] if args else kwargs["input_ids"])
+        made = function(x)
+        if made is None:
+            return None
+        mask = lengthened(kwargs.get("attention_mask"), made.shape[1])
+        return (), kwargs | {"input_ids": None, "inputs_embeds": made, "attention_mask": mask}
+
+    return hook
+
+
+def _look_at_all(decoder: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict] | None:
+    "A hook that lets the decoder see what was put before the encoder's input."
+    encoded, mask = kwargs.get("encoder_hidden_states"), kwargs.get("encoder_attention_mask")
+    if encoded is None or mask is None or mask.shape[1] == encoded.shape[1]:
+        return None
+    return args, kwargs | {"encoder_attention_mask": lengthened(mask, encoded.shape[1])}
+
 # %% ../nbs/00_sites.ipynb #6015a4b5
 class Attachment:
     "Functions attached to a backbone; `remove()` takes them off and leaves the backbone as it was."
@@ -213,6 +244,11 @@ def attach(
     found = {sites[name]: function for name, function in functions.items()}
     if how == "instead":
         return Attachment([TakeOver(sites.module(site), f) for site, f in found.items()])
+    if how == "before":
+        check_names("site to act before", map(str, found), ["encoder.input"])
+        encoder, decoder = (backbone.get_submodule(stack) for stack in STACKS)
+        entering = [encoder.register_forward_pre_hook(_enter_encoder(f), with_kwargs=True) for f in found.values()]
+        return Attachment([*entering, decoder.register_forward_pre_hook(_look_at_all, with_kwargs=True)])
     target = sites.block if how.startswith("beside") else sites.module
     return Attachment(
         [target(site).register_forward_hook(_hook(f, how), with_kwargs=True) for site, f in found.items()]

@@ -22,6 +22,14 @@ SMALL = {
     "task-hypernet": {"encoder_size": 4, "decoder_size": 3, "hypernetwork_width": 6},
     "polytropon": {"skills": 3, "rank": 2},
     "hypergrid": {"rows": 8, "columns": 4, "global_part": "task"},
+    "phm-adapter": {"reduction_factor": 8, "n": 2},
+    "compacter": {"reduction_factor": 8, "n": 2},
+    "compacter++": {"reduction_factor": 8, "n": 2},
+    "pfeiffer": {"reduction_factor": 8},
+    "adapterdrop": {"reduction_factor": 8},
+    "adapter-lowrank": {"reduction_factor": 4},
+    "prompt-tuning": {"length": 5},
+    "intrinsic-said": {"dimension": 200},
 }
 METHODS = hl.available_methods()
 MIXED = ["rte", "cola", "rte", "sst2", "cola", "rte"]

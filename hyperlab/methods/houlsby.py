@@ -8,7 +8,7 @@ __all__ = ['NORM_PLACES', 'BottleneckMethod', 'init_bottleneck', 'AdapterDagger'
 # %% ../../nbs/methods/houlsby.ipynb #8d016140
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -16,7 +16,7 @@ from transformers import PretrainedConfig, PreTrainedModel
 
 from ..adapters import Gain, Serial
 from ..generators import INIT_STD, Table
-from .method import Method, Part, Rule, register_method
+from .method import Method, Part, Rule, Trains, register_method
 from ..sites import STACKS, Site, SiteMap, check_names, select_sites
 
 # %% ../../nbs/methods/houlsby.ipynb #342f9b92
@@ -30,6 +30,7 @@ class BottleneckMethod(Method):
     stacks: tuple[str, ...] = STACKS  # which stacks are adapted
     layers: tuple[int, ...] | None = None  # which layers of a stack; None for all
     train_norms: bool = True  # whether T5's own layer norms are trained
+    train_output: bool = False  # whether the output layer is trained, apart from the input embedding if T5 ties the two
 
     def bottleneck(self, config: PretrainedConfig) -> int:
         "Features of the bottleneck, D."
@@ -45,8 +46,15 @@ class BottleneckMethod(Method):
         return {stack: sites for stack, sites in chosen.items() if sites}
 
     @property
-    def trains(self) -> Literal["nothing", "norms", "all"]:
-        return "norms" if self.train_norms else "nothing"
+    def trains(self) -> Trains:
+        if self.train_norms and not self.norms_in_rule:
+            return "norms and output" if self.train_output else "norms"
+        return "output" if self.train_output else "nothing"
+
+    @property
+    def norms_in_rule(self) -> bool:
+        "Whether the values of T5's norms live in the rule and not in the backbone."
+        return False
 
 # %% ../../nbs/methods/houlsby.ipynb #509ac3d0
 def init_bottleneck(table: Table) -> None:
@@ -123,5 +131,5 @@ class HoulsbyAdapter(AdapterDagger):
         return ()
 
     @property
-    def trains(self) -> Literal["nothing", "norms", "all"]:
-        return "nothing"  # the norms' values live in the rule, one set per task
+    def norms_in_rule(self) -> bool:
+        return True  # one set per task

@@ -35,6 +35,7 @@ class Rule(nn.Module):
     "What a method adds to a backbone: generators, and the parts they feed."
 
     readings: int = 0  # how often the encoder reads an input before all weights are known; 0 if they do not depend on it
+    shifts_backbone: bool = False  # whether it moves parameters of the backbone, which examples of one pass then share
 
     def __init__(self, parts: Mapping[str, Part], generators: Mapping[str, nn.Module]):
         super().__init__()
@@ -68,6 +69,10 @@ class Rule(nn.Module):
             dealt[name] = deal(part.sites, weights, None if part.per_example else condition.index)
         return dealt
 
+    def shifts(self, condition: Condition) -> dict[str, Tensor]:
+        "What is added to the backbone's parameters of these names, for a single condition."
+        return {}
+
     def read_backbone(self, backbone: PreTrainedModel) -> None:
         "Take initial values from the backbone's weights, where a method needs them."
 
@@ -79,7 +84,7 @@ class Rule(nn.Module):
                 grow(mixture)
 
 # %% ../../nbs/methods/method.ipynb #b52a7565
-Trains = Literal["nothing", "norms", "all-but-embeddings", "all"]  # in the backbone itself
+Trains = Literal["nothing", "norms", "output", "norms and output", "all-but-embeddings", "all"]  # of the backbone itself
 
 
 @dataclass(frozen=True, kw_only=True)
