@@ -30,7 +30,7 @@ __all__ = ['CARD', 'Pretraining', 'nano_model', 'align', 'as_ids', 'padded', 'co
 @dataclass(frozen=True)
 class Pretraining:
     "How the nano backbone is made"
-    steps: int = 6_500
+    steps: int = 4_000
     batch_size: int = 32
     seed: int = 0
     width: int = 128
@@ -42,7 +42,7 @@ class Pretraining:
     embedding_rate: float = 3.0           # times as much for the embedding
     warmup: int = 500                     # steps
     decay: float = 0.25                   # the last part of the steps, in which the rate falls to nothing
-    pool: int = 80_000                    # texts; each is seen several times, with other words masked
+    pool: int = 60_000                    # texts; each is seen several times, with other words masked
 
 # %% ../nbs/22_pretraining.ipynb #1dfd37f8
 def nano_model(how: Pretraining) -> T5ForConditionalGeneration:
@@ -59,18 +59,19 @@ def nano_model(how: Pretraining) -> T5ForConditionalGeneration:
 
 
 @torch.no_grad()
-def align(model: T5ForConditionalGeneration, strength: float = 4.0) -> None:
-    "Equal words attract: q·k starts near `strength` for the same vector, and near 0 for others; two encoder heads prefer neighbours"
+def align(model: T5ForConditionalGeneration, strength: float = 4.0, bias: float = 8.0) -> None:
+    "Equal words attract: q·k starts near `strength` for the same vector; heads copy what they read; two encoder heads prefer neighbours"
     width, head = model.config.d_model, model.config.d_kv
     attentions = [block.layer[0].SelfAttention for block in model.encoder.block]
     attentions += [block.layer[1].EncDecAttention for block in model.decoder.block]
     for attention in attentions:
         start = torch.randn_like(attention.q.weight) * (strength / (head * width)) ** 0.5
-        attention.q.weight.copy_(start)
-        attention.k.weight.copy_(start)
-    bias = attentions[0].relative_attention_bias.weight          # (buckets, heads); bucket 1 is one back, 17 one ahead
-    bias.zero_()
-    bias[1, 0], bias[bias.shape[0] // 2 + 1, 1] = 4.0, 4.0
+        turned = torch.linalg.qr(torch.randn_like(attention.v.weight))[0]
+        for linear, value in ((attention.q, start), (attention.k, start), (attention.v, turned), (attention.o, turned.T)):
+            linear.weight.copy_(value)
+    positions = attentions[0].relative_attention_bias.weight     # (buckets, heads); bucket 1 is one back, 17 one ahead
+    positions.zero_()
+    positions[1, 0], positions[positions.shape[0] // 2 + 1, 1] = bias, bias
 
 # %% ../nbs/22_pretraining.ipynb #38b59131
 def as_ids(words: Words, numbers: dict[str, int]) -> list[int]:
