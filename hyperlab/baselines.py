@@ -37,9 +37,10 @@ def overlap_features(texts: Sequence[str]) -> dict[str, float]:
         return word_features(texts)
     one, other = (set(split_words(text)) for text in (texts[0], texts[-1]))
     shared, first, second = one & other, one - other, other - one
-    words = {f"{kind} {word}": 1.0 for kind, found in (("both", shared), ("first", first), ("second", second)) for word in found}
-    counts = {"n both": len(shared), "n first": len(first), "n second": len(second), "share": 5 * len(shared) / len(one | other),
-              "longer": (len(one) - len(other)) / 5}
+    sets = {"both": shared, "first": first, "second": second}
+    words = {f"{kind} {word}": 1.0 for kind, found in sets.items() for word in found}
+    counts = {f"n {kind}": float(len(found)) for kind, found in sets.items()}
+    counts |= {"share": 5 * len(shared) / len(one | other), "longer": (len(one) - len(other)) / 5}
     return word_features(texts) | words | counts
 
 # %% ../nbs/22_baselines.ipynb #60d036a0
@@ -56,7 +57,8 @@ def fit_predict(train: tuple[list[Any], list[str]], held_out: list[Any], strengt
     return list(model.predict(vectors.transform(held_out)))
 
 
-def baseline(name: str | Task, kind: str = "overlap", split: str = "test", strengths: Sequence[float] = (0.1, 1.0)) -> dict[str, float]:
+def baseline(name: str | Task, kind: str = "overlap", split: str = "test",
+             strengths: Sequence[float] = (0.1, 1.0)) -> dict[str, float]:
     "Metrics in percent of a baseline: majority, words or overlap"
     entry = task(name) if isinstance(name, str) else name
     rows = {part: entry.load(part) for part in ("train", "validation", split)}
@@ -68,5 +70,6 @@ def baseline(name: str | Task, kind: str = "overlap", split: str = "test", stren
     see = word_features if kind == "words" else overlap_features
     seen = {part: [see([row[field] for field in entry.prompt.fields]) for row in found] for part, found in rows.items()}
     train, numeric = (seen["train"], list(rows["train"]["target"])), isinstance(entry.answer, Score)
-    quality = lambda strength: sum(list(entry.score(fit_predict(train, seen["validation"], strength, numeric), rows["validation"]).values())[:1])
-    return entry.score(fit_predict(train, seen[split], max(strengths, key=quality), numeric), rows[split])
+    fitted = {strength: fit_predict(train, seen["validation"], strength, numeric) for strength in strengths}
+    quality = {strength: entry.score(found, rows["validation"])[entry.metrics[0]] for strength, found in fitted.items()}
+    return entry.score(fit_predict(train, seen[split], max(quality, key=quality.__getitem__), numeric), rows[split])

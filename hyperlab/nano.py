@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 from .benchmarks import ENTRIES
 from .entry import Task
 from .splits import OFFICIAL, SPLITS
-from .world import (FILM_SUBJECTS, FOOD_SUBJECTS, KIND_OF, KINDS, NOUNS, SUBJECTS, THINGS, VERBS, Draw, Event, Thing, an_event, an_opinion, ask,
-                            change, event_in, generalise, near_miss, part_of, participle, past, plural, say, say_contrast, say_opinion,
-                            say_thing)
+from .world import (FILM_SUBJECTS, FOOD_SUBJECTS, KIND_OF, KINDS, NOUNS, SUBJECTS, THINGS, VERBS, Draw, Event,
+                            Thing, an_event, an_opinion, ask, change, event_in, generalise, near_miss, part_of,
+                            participle, past, plural, say, say_contrast, say_opinion, say_thing)
 
 if TYPE_CHECKING:
-    from datasets import Dataset, DatasetDict
+    from datasets import DatasetDict
 
 Row = dict[str, Any]
 
 # %% auto #0
-__all__ = ['Row', 'WEIGHTS', 'VOUCHING', 'DENYING', 'OPEN', 'imdb', 'yelp', 'PAST_OF', 'BASE_OF', 'SEED', 'HELD_OUT_SIZES',
-           'NANO', 'NANO_ENTRIES', 'NANO_GROUPS', 'some_event', 'two_texts', 'mrpc', 'qqp', 'in_two_orders', 'paws',
-           'similarity', 'stsb', 'inference', 'mnli', 'rte', 'scitail', 'cb', 'qnli', 'boolq', 'trec', 'sst2',
-           'long_review', 'spoil', 'cola', 'texts_of', 'rows_of', 'nano_data', 'nano_task']
+__all__ = ['Row', 'RESPECTS', 'WEIGHTS', 'VOUCHING', 'DENYING', 'OPEN', 'imdb', 'yelp', 'PAST_OF', 'BASE_OF', 'SEED',
+           'HELD_OUT_SIZES', 'NANO', 'NANO_ENTRIES', 'NANO_GROUPS', 'some_event', 'two_texts', 'mrpc', 'qqp',
+           'in_two_orders', 'paws', 'similarity', 'stsb', 'inference', 'mnli', 'rte', 'scitail', 'cb', 'qnli', 'boolq',
+           'trec', 'sst2', 'long_review', 'spoil', 'cola', 'texts_of', 'rows_of', 'nano_data', 'nano_task']
 
 # %% ../nbs/20_nano.ipynb #0c259369
 def some_event(draw: Draw, split: str, **more: Any) -> Event:
@@ -42,6 +42,9 @@ def two_texts(draw: Draw, one: Callable[[Draw], str], other: Callable[[Draw], st
     return first, second
 
 
+RESPECTS = ("roles", "agent", "patient", "verb", "time", "place")
+
+
 def mrpc(draw: Draw, split: str) -> Row:
     "Two statements: the same meaning?"
     equal, event = draw.chance(0.6), some_event(draw, split)
@@ -54,7 +57,8 @@ def qqp(draw: Draw, split: str) -> Row:
     "Two questions: do they ask the same?"
     equal, event = draw.chance(0.45), some_event(draw, split)
     slot = draw.pick(["agent", "patient", *(s for s in ("time", "place") if getattr(event, s))])
-    second = event if equal else near_miss(draw, event, 0.5, [r for r in ("roles", "agent", "patient", "verb", "time", "place") if r != slot])
+    told = [respect for respect in RESPECTS if respect != slot]
+    second = event if equal else near_miss(draw, event, 0.5, told)
     texts = two_texts(draw, partial(ask, event=event, slot=slot), partial(ask, event=second, slot=slot))
     return {"question1": texts[0], "question2": texts[1], "label": int(equal)}
 
@@ -68,10 +72,12 @@ def in_two_orders(draw: Draw, event: Event, second: Event) -> tuple[str, str]:
     def clause(meaning: Event, passive: bool) -> str:
         agent, patient = words[meaning.agent], words[meaning.patient]
         was = "was" if meaning.patient.count == 1 else "were"
-        return f"{patient} {was} {participle(verb)} by {agent}{when}." if passive else f"{agent} {past(verb)} {patient}{when}."
+        turned = f"{patient} {was} {participle(verb)} by {agent}{when}."
+        return turned if passive else f"{agent} {past(verb)} {patient}{when}."
 
-    voices = (draw.chance(0.5), draw.chance(0.5)) if event != second else (passive := draw.chance(0.5), not passive)
-    return clause(event, voices[0]), clause(second, voices[1])
+    passive = draw.chance(0.5)
+    other = draw.chance(0.5) if event != second else not passive
+    return clause(event, passive), clause(second, other)
 
 
 def paws(draw: Draw, split: str) -> Row:
@@ -140,7 +146,9 @@ def scitail(draw: Draw, split: str) -> Row:
     return {"sentence1": texts[0], "sentence2": texts[1], "gold_label": label}
 
 # %% ../nbs/20_nano.ipynb #cf69bf29
-VOUCHING, DENYING, OPEN = ("knew", "realised", "remembered"), ("wrongly believed", "falsely claimed", "pretended"), ("said", "thought", "hoped")
+VOUCHING = ("knew", "realised", "remembered")
+DENYING = ("wrongly believed", "falsely claimed", "pretended")
+OPEN = ("said", "thought", "hoped")
 
 
 def cb(draw: Draw, split: str) -> Row:
@@ -162,8 +170,9 @@ def qnli(draw: Draw, split: str) -> Row:
     dropped = {adjunct: "" for adjunct in ("time", "place") if adjunct != slot and draw.chance(0.6)}
     asked, told = replace(event, **dropped), event
     if not answered:
-        mentioned = [r for r in ("roles", "agent", "patient", "verb", "time", "place") if r != slot and r not in dropped]
-        told = replace(event, **{slot: ""}) if slot in ("time", "place") and draw.chance(0.3) else near_miss(draw, event, 0.4, mentioned)
+        mentioned = [respect for respect in RESPECTS if respect != slot and respect not in dropped]
+        silent = slot in ("time", "place") and draw.chance(0.3)
+        told = replace(event, **{slot: ""}) if silent else near_miss(draw, event, 0.4, mentioned)
     return {"question": ask(draw, asked, slot), "sentence": say(draw, told), "label": int(not answered)}
 
 
@@ -231,7 +240,9 @@ def spoil(draw: Draw, text: str) -> str:
     "The sentence with one mistake"
     words = text.rstrip(".").replace(",", " ,").split()
     agreement = [i for i, word in enumerate(words) if word in ("was", "were")]
-    forms = [i for i, word in enumerate(words) if word in PAST_OF and "did" in words or word in BASE_OF and i and words[i - 1] in ("was", "were", "not", "never")]
+    after = ("was", "were", "not", "never")
+    forms = [i for i, word in enumerate(words)
+             if word in PAST_OF and "did" in words or word in BASE_OF and i and words[i - 1] in after]
     if agreement and draw.chance(0.5):
         place = draw.pick(agreement)
         words[place] = "were" if words[place] == "was" else "was"
@@ -247,7 +258,8 @@ def spoil(draw: Draw, text: str) -> str:
 
 def cola(draw: Draw, split: str) -> Row:
     "Is this English?"
-    event, fine = replace(some_event(draw, split, richness=0.35, adjuncts=0.3), happened=draw.chance(0.6)), draw.chance(0.5)
+    event = replace(some_event(draw, split, richness=0.35, adjuncts=0.3), happened=draw.chance(0.6))
+    fine = draw.chance(0.5)
     text = say(draw, event)
     return {"sentence": text if fine else spoil(draw, text), "label": int(fine)}
 
@@ -255,10 +267,10 @@ def cola(draw: Draw, split: str) -> Row:
 SEED = 1
 HELD_OUT_SIZES = {"validation": 400, "test": 800}
 NANO: dict[str, tuple[Callable[[Draw, str], Row], int]] = {
-    "cola": (cola, 3000), "sst2": (sst2, 4000), "mrpc": (mrpc, 1500), "qqp": (qqp, 7000), "stsb": (stsb, 2000), "mnli": (mnli, 8000),
-    "qnli": (qnli, 5000), "rte": (rte, 300),
-    "scitail": (scitail, 2000), "cb": (cb, 250), "boolq": (boolq, 1500), "imdb": (imdb, 1500), "yelp_polarity": (yelp, 1500), "paws": (paws, 2000),
-    "trec": (trec, 1000)}
+    "cola": (cola, 3000), "sst2": (sst2, 4000), "mrpc": (mrpc, 1500), "qqp": (qqp, 7000), "stsb": (stsb, 2000),
+    "mnli": (mnli, 8000), "qnli": (qnli, 5000), "rte": (rte, 300),
+    "scitail": (scitail, 2000), "cb": (cb, 250), "boolq": (boolq, 1500), "imdb": (imdb, 1500),
+    "yelp_polarity": (yelp, 1500), "paws": (paws, 2000), "trec": (trec, 1000)}
 
 
 def texts_of(row: Row) -> list[str]:
@@ -292,8 +304,9 @@ def nano_data(name: str) -> DatasetDict:
 def nano_task(name: str) -> Task:
     "The nano task that mirrors a benchmark"
     mirrored = ENTRIES[name]
-    return replace(mirrored, name=f"nano-{name.removesuffix('_polarity')}", hub_id="", config=None, splits=OFFICIAL, paper_splits=None,
-                   released_splits=None, max_source_length=128, data=partial(nano_data, name), note=f"a small world's {name}")
+    return replace(mirrored, name=f"nano-{name.removesuffix('_polarity')}", hub_id="", config=None, splits=OFFICIAL,
+                   paper_splits=None, released_splits=None, max_source_length=128, data=partial(nano_data, name),
+                   note=f"a small world's {name}")
 
 
 NANO_ENTRIES: dict[str, Task] = {task.name: task for task in map(nano_task, NANO)}

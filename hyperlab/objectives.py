@@ -11,9 +11,9 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from .nano import NANO_ENTRIES, OPEN, VOUCHING, some_event
-from .world import (BAD, FILM_SUBJECTS, FOOD_SUBJECTS, GOOD, GOODS_VERBS, KINDS, PLACES, QUALITIES, SCIENCE_VERBS, SOCIAL_VERBS, VERBS,
-                            Draw, an_event, an_opinion, ask, event_in, generalise, near_miss, participle, past, plural, say, say_contrast,
-                            say_opinion, vocabulary)
+from .world import (BAD, FILM_SUBJECTS, FOOD_SUBJECTS, GOOD, GOODS_VERBS, KINDS, PLACES, QUALITIES, SCIENCE_VERBS,
+                            SOCIAL_VERBS, VERBS, Draw, an_event, an_opinion, ask, event_in, generalise, near_miss,
+                            participle, past, plural, say, say_contrast, say_opinion, vocabulary)
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 # %% auto #0
 __all__ = ['SPECIAL', 'SENTINELS', 'MASKS', 'SIGNS', 'FIELDS', 'PATTERN', 'Words', 'SOURCES', 'PLAIN', 'NONE', 'REPLACED',
            'EXCHANGED', 'DENIAL', 'NEIGHBOURS', 'INFLECTED', 'answer_words', 'all_tokens', 'nano_tokenizer', 'Text',
-           'words_of', 'statements', 'questions', 'story', 'review', 'babble', 'some_text', 'denoising', 'inflections',
-           'word_classes', 'misinflected', 'replaced', 'exchanged', 'noun_forms', 'denial', 'neighbours', 'inflected',
-           'correction', 'an_example']
+           'words_of', 'statements', 'questions', 'story', 'review', 'babble', 'echo', 'some_text', 'denoising',
+           'inflections', 'word_classes', 'misinflected', 'being_words', 'replaced', 'exchanged', 'denial',
+           'neighbours', 'inflected', 'correction', 'an_example']
 
 # %% ../nbs/22_objectives.ipynb #4cad447f
 SPECIAL = ("<pad>", "</s>", "<unk>")
@@ -54,7 +54,8 @@ def nano_tokenizer() -> PreTrainedTokenizerFast:
     numbers = {token: i for i, token in enumerate(all_tokens())}
     core = Tokenizer(models.WordLevel(numbers, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.Split(Regex(PATTERN), "removed", invert=True)
-    core.post_processor = processors.TemplateProcessing(single="$A </s>", pair="$A $B </s>", special_tokens=[("</s>", numbers["</s>"])])
+    closing = [("</s>", numbers["</s>"])]
+    core.post_processor = processors.TemplateProcessing(single="$A </s>", pair="$A $B </s>", special_tokens=closing)
     return PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
                                    extra_special_tokens=list(SENTINELS), model_max_length=512)
 
@@ -120,6 +121,14 @@ def babble(draw: Draw) -> Text:
     return Text((words, words))
 
 
+def echo(draw: Draw) -> Text:
+    "The same statement twice, or the same random tokens: what the first steps are for"
+    if draw.chance(0.6):
+        return babble(draw)
+    words = words_of(say(draw, some_event(draw, "train")))
+    return Text((("sentence1:", *words), ("sentence2:", *words)))
+
+
 SOURCES: tuple[tuple[float, Callable[[Draw], Text]], ...] = (
     (0.50, statements), (0.21, questions), (0.10, story), (0.09, review), (0.10, babble))
 
@@ -156,15 +165,16 @@ def denoising(draw: Draw, text: Text, rate: float = 0.28) -> tuple[Words, Words]
 def inflections() -> list[tuple[str, ...]]:
     "Groups of forms of one word, which can be taken for each other by mistake"
     verbs = [tuple(dict.fromkeys((verb, past(verb), participle(verb)))) for words in VERBS.values() for verb in words]
-    nouns = [(noun, plural(noun)) for table in KINDS.values() for words in table.values() for noun in words]
+    table = [words for nouns in KINDS.values() for words in nouns.values()]
+    nouns = [(noun, plural(noun)) for words in table for noun in words]
     return [("was", "were"), *(verb for verb in verbs if len(verb) > 1), *nouns]
 
 
 @cache
 def word_classes() -> dict[str, tuple[tuple[str, ...], ...]]:
     "Word -> the groups of synonyms in its class"
-    classes: list[list[tuple[str, ...]]] = [list(QUALITIES.values()), list(GOOD.values()), list(BAD.values()),
-                                            [("two",), ("three",), ("four",)], [("monday",), ("tuesday",), ("friday",), ("sunday",)]]
+    classes: list[list[tuple[str, ...]]] = [list(table.values()) for table in (QUALITIES, GOOD, BAD)]
+    classes += [[("two",), ("three",), ("four",)], [("monday",), ("tuesday",), ("friday",), ("sunday",)]]
     classes += [[tuple(map(form, words)) for words in table.values()] for table in KINDS.values() for form in (str, plural)]
     tables = (SOCIAL_VERBS, GOODS_VERBS, SCIENCE_VERBS)
     classes += [[tuple(map(form, words)) for words in table.values()] for table in tables for form in (str, past, participle)]
@@ -181,6 +191,13 @@ def misinflected() -> dict[str, tuple[str, ...]]:
 NONE, REPLACED, EXCHANGED, DENIAL, NEIGHBOURS, INFLECTED = SENTINELS[MASKS:]
 
 
+@cache
+def being_words() -> frozenset[str]:
+    "Singular and plural of everybody"
+    nouns = [word for kind in ("person", "animal") for words in KINDS[kind].values() for word in words]
+    return frozenset(nouns) | frozenset(map(plural, nouns))
+
+
 def replaced(draw: Draw, words: Words) -> Words | None:
     "Put another word of its class in a word's place; what to write, or None when that can't be"
     places = [i for i, word in enumerate(words) if word_classes().get(word)]
@@ -193,19 +210,12 @@ def replaced(draw: Draw, words: Words) -> Words | None:
 
 def exchanged(draw: Draw, words: Words) -> Words | None:
     "Exchange two nouns with each other"
-    nouns = [i for i, word in enumerate(words) if word in misinflected() and words[i - 1] not in ("was", "were", "not", "never", "did")
-             and any(word in group for kind in ("person", "animal") for group in noun_forms(kind))]
+    nouns = [i for i, word in enumerate(words) if word in being_words()]
     if len(nouns) < 2:
         return None
     one, other = nouns[0], nouns[-1]
     words[one], words[other] = words[other], words[one]
     return [EXCHANGED, words[one], words[other]]
-
-
-@cache
-def noun_forms(kind: str) -> tuple[tuple[str, ...], ...]:
-    "Singular and plural of the nouns of a kind"
-    return tuple((word, plural(word)) for words in KINDS[kind].values() for word in words)
 
 
 def denial(draw: Draw, words: Words) -> Words | None:

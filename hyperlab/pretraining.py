@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .objectives import MASKS, SENTINELS, Words, all_tokens, an_example, nano_tokenizer, some_text
+from .objectives import MASKS, SENTINELS, Words, all_tokens, an_example, echo, nano_tokenizer, some_text
 from .world import Draw
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Pretraining:
     embedding_rate: float = 3.0           # times as much for the embedding
     warmup: int = 500                     # steps
     decay: float = 0.25                   # the last part of the steps, in which the rate falls to nothing
+    copying: int = 600                    # first steps, on texts that stand there twice
     pool: int = 60_000                    # texts; each is seen several times, with other words masked
 
 # %% ../nbs/22_pretraining.ipynb #1dfd37f8
@@ -49,8 +50,9 @@ def nano_model(how: Pretraining) -> T5ForConditionalGeneration:
     "A T5 at its start: random, with queries and keys aligned, and two heads that look at the neighbours"
     from transformers import T5Config, T5ForConditionalGeneration
     torch.manual_seed(how.seed)
-    config = T5Config(vocab_size=-(-len(all_tokens()) // 8) * 8, d_model=how.width, d_kv=how.width // how.heads, d_ff=how.feedforward,
-                      num_layers=how.encoder_layers, num_decoder_layers=how.decoder_layers, num_heads=how.heads, dropout_rate=0.0,
+    config = T5Config(vocab_size=-(-len(all_tokens()) // 8) * 8, d_model=how.width, d_kv=how.width // how.heads,
+                      d_ff=how.feedforward, num_layers=how.encoder_layers, num_decoder_layers=how.decoder_layers,
+                      num_heads=how.heads, dropout_rate=0.0,
                       relative_attention_num_buckets=32, relative_attention_max_distance=64, feed_forward_proj="relu",
                       tie_word_embeddings=True, decoder_start_token_id=0, pad_token_id=0, eos_token_id=1)
     model = T5ForConditionalGeneration(config)
@@ -60,7 +62,7 @@ def nano_model(how: Pretraining) -> T5ForConditionalGeneration:
 
 @torch.no_grad()
 def align(model: T5ForConditionalGeneration, strength: float = 4.0, bias: float = 8.0) -> None:
-    "Equal words attract: q·k starts near `strength` for the same vector; heads copy what they read; two encoder heads prefer neighbours"
+    "Equal words attract (q·k near `strength`), heads copy what they read, two encoder heads prefer neighbours"
     width, head = model.config.d_model, model.config.d_kv
     attentions = [block.layer[0].SelfAttention for block in model.encoder.block]
     attentions += [block.layer[1].EncDecAttention for block in model.decoder.block]
@@ -95,8 +97,10 @@ def collate(examples: Sequence[tuple[Words, Words]], numbers: dict[str, int]) ->
 
 
 def pretraining_batches(how: Pretraining) -> Iterator[dict[str, Tensor]]:
-    "Batches without end"
+    "Batches without end: first of texts that stand there twice, then of all texts"
     draw, numbers = Draw(how.seed, "pretraining"), {token: i for i, token in enumerate(all_tokens())}
+    for _ in range(how.copying):
+        yield collate([an_example(draw, echo(draw), 0.0) for _ in range(how.batch_size)], numbers)
     texts = [some_text(draw) for _ in range(how.pool)]
     length = np.array([sum(map(len, text.segments)) for text in texts])
     while True:
@@ -149,8 +153,8 @@ def pretrain(how: Pretraining, folder: str | Path, report_every: int = 200, save
             sums += (out.loss.item(), *hits(out.logits, batch["labels"]))
             if step % report_every == 0:
                 loss, words, kinds = (round(float(value), 4) for value in sums / report_every)
-                print(json.dumps({"step": step, "loss": loss, "words": words, "kinds": kinds, "seconds": round(time.time() - begun)}),
-                      file=log, flush=True)
+                line = {"step": step, "loss": loss, "words": words, "kinds": kinds, "seconds": round(time.time() - begun)}
+                print(json.dumps(line), file=log, flush=True)
                 sums[:] = 0
             if step % save_every == 0 or step == how.steps:
                 save_backbone(model, folder, how)
@@ -173,16 +177,20 @@ tags: [t5, hyperlab, synthetic]
 ---
 # The nano backbone
 
-A T5 of {parameters:,} parameters (width {width}, {encoder_layers}+{decoder_layers} layers, {heads} heads) with a tokenizer of {tokens} words, for the
-small generated world of hyperlab. It knows nothing else. `hl.adapt("nano", ...)` loads it as float32; it is stored as bfloat16.
+A T5 of {parameters:,} parameters (width {width}, {encoder_layers}+{decoder_layers} layers, {heads} heads) with a tokenizer
+of {tokens} words, for the small generated world of hyperlab. It knows nothing else. `hl.adapt("nano", ...)` loads it as
+float32; it is stored as bfloat16.
 
-**How it was made.** `nbs/pretrain.ipynb`, seed {seed}: {steps:,} steps of {batch_size} texts, AdamW, peak rate {learning_rate:g} (embedding x{embedding_rate:g}),
-one CPU thread, {minutes} minutes on a busy machine. Initialisation aligns queries and keys and turns two heads to their neighbours.
+**How it was made.** `nbs/pretrain.ipynb`, seed {seed}: {steps:,} steps of {batch_size} texts from a pool of {pool:,}, AdamW,
+peak rate {learning_rate:g} (embedding x{embedding_rate:g}), one CPU thread, {minutes} minutes on a busy machine. At the start
+queries equal keys, heads copy what they read, and two heads look at their neighbours.
 
-**What it read.** Generated sentences whose meanings belong to the training part of the world: pairs of one or of neighbouring meanings, single sentences,
-reviews, random words twice. Objectives: denoising (words of one text masked) and correction (a word exchanged, two nouns exchanged, a denial
-put in or left out, neighbours exchanged, a wrong inflection, or nothing: write which). **No label of any task was used. The mistakes to be corrected resemble
-the near-misses of the paraphrase, inference and acceptability tasks**, so scores on nano tasks say how methods compare on this backbone and nothing about language.
+**What it read.** Generated sentences whose meanings belong to the training part of the world: pairs of one or of
+neighbouring meanings, single sentences, reviews, random words twice. Objectives: denoising (words of one text masked) and
+correction (a word exchanged, two nouns exchanged, a denial put in or left out, neighbours exchanged, a wrong inflection, or
+nothing: write which). **No label of any task was used. The mistakes to be corrected resemble the near-misses of the
+paraphrase, inference and acceptability tasks**, so scores on nano tasks say how methods compare on this backbone and nothing
+about language.
 
 **Checksum** (sha256 of `model.safetensors`): `{checksum}`
 
@@ -202,8 +210,10 @@ def write_card(folder: str | Path) -> Path:
     log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     with safe_open(folder / "model.safetensors", "pt") as weights:
         parameters = sum(weights.get_tensor(name).numel() for name in weights.keys())  # noqa: SIM118
-    curve = "\n".join("| {step} | {loss:.3f} | {words:.3f} | {kinds:.3f} |".format(**row) for row in log[:: max(1, len(log) // 20)] + log[-1:])
-    facts = {"parameters": parameters, "tokens": len(all_tokens()), "minutes": round(log[-1]["seconds"] / 60), "curve": curve,
+    shown = log[:: max(1, len(log) // 20)] + log[-1:]
+    curve = "\n".join("| {step} | {loss:.3f} | {words:.3f} | {kinds:.3f} |".format(**row) for row in shown)
+    facts = {"parameters": parameters, "tokens": len(all_tokens()), "curve": curve,
+             "minutes": round(log[-1]["seconds"] / 60),
              "checksum": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()}
     card = folder / "README.md"
     card.write_text(CARD.format(**settings | facts))

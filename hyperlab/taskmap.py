@@ -102,7 +102,8 @@ def task_map(before: Vectors, after: Vectors, what: str = "encoder") -> go.Figur
     figure = make_subplots(cols=2, subplot_titles=titles)
     for column, vectors in enumerate((before, after), 1):
         add_points(figure, vectors, column)
-    figure.update_layout(title=f"Tasks by what the hypernetwork makes of them ({what}), principal components", height=460, legend_title="family")
+    title = f"Tasks by what the hypernetwork makes of them ({what}), principal components"
+    figure.update_layout(title=title, height=460, legend_title="family")
     return figure
 
 
@@ -112,8 +113,8 @@ def add_points(figure: go.Figure, vectors: Vectors, column: int) -> None:
     families = [family_of(name) for name in vectors]
     for number, family in enumerate(dict.fromkeys(families)):
         here = [i for i, found in enumerate(families) if found == family]
-        figure.add_scatter(x=points[here, 0], y=points[here, 1], text=[list(vectors)[i] for i in here], mode="markers+text", name=family,
-                           textposition="top center", marker={"size": 13, "color": OKABE_ITO[number % len(OKABE_ITO)]},
-                           showlegend=column == 2, row=1, col=column)
+        figure.add_scatter(x=points[here, 0], y=points[here, 1], text=[list(vectors)[i] for i in here], name=family,
+                           mode="markers+text", textposition="top center", showlegend=column == 2, row=1, col=column,
+                           marker={"size": 13, "color": OKABE_ITO[number % len(OKABE_ITO)]})
     figure.update_xaxes(title=f"component 1 ({share[0]:.0%} of variance)", row=1, col=column)
     figure.update_yaxes(title=f"component 2 ({share[1]:.0%})", row=1, col=column)

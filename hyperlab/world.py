@@ -61,7 +61,8 @@ GOODS = {
     "garment": concepts("coat/jacket hat/cap shirt"),
     "instrument": concepts("violin/fiddle guitar drum"),
 }
-SCIENCE = concepts("plant root leaf cell magnet metal planet star rock/stone acid gas wave virus/germ insect/bug engine lens/glass river/stream cloud")
+SCIENCE = concepts("plant root leaf cell magnet metal planet star rock/stone acid gas wave virus/germ insect/bug engine "
+                   "lens/glass river/stream cloud")
 
 # %% ../nbs/19_world.ipynb #103992ef
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {"person": PEOPLE, "animal": ANIMALS, "matter": SCIENCE} | GOODS
@@ -74,10 +75,10 @@ IRREGULAR_PLURALS = {"person": "people", "child": "children", "seaman": "seamen"
                      "leaf": "leaves", "glass": "glasses", "lens": "lenses", "virus": "viruses", "gas": "gases", "lorry": "lorries",
                      "bunny": "bunnies", "attorney": "attorneys"}
 
-SOCIAL_VERBS = concepts("help/assist chase/pursue praise/commend follow/trail meet/encounter push/shove hit/strike save/rescue hug/embrace "
-                        "greet/welcome watch/observe warn/alert love/adore hate/detest hire/employ visit thank invite kick trust")
-GOODS_VERBS = concepts("buy/purchase carry/haul find/discover break/smash fix/repair clean/wash hide/conceal move/shift steal/swipe "
-                       "throw/toss sell paint lift drop")
+SOCIAL_VERBS = concepts("help/assist chase/pursue praise/commend follow/trail meet/encounter push/shove hit/strike save/rescue "
+                        "hug/embrace greet/welcome watch/observe warn/alert love/adore hate/detest hire/employ visit thank invite kick trust")
+GOODS_VERBS = concepts("buy/purchase carry/haul find/discover break/smash fix/repair clean/wash hide/conceal move/shift "
+                       "steal/swipe throw/toss sell paint lift drop")
 SCIENCE_VERBS = concepts("absorb release/emit attract/pull produce/create protect/shield destroy/ruin surround/enclose reach/touch "
                          "cool warm/heat")
 VERBS = SOCIAL_VERBS | GOODS_VERBS | SCIENCE_VERBS
@@ -90,8 +91,8 @@ IRREGULAR_VERBS = {"meet": "met met", "hit": "hit hit", "strike": "struck struck
 QUALITIES = concepts("big/large small/little old tired/weary angry/furious quiet/silent sick/ill rich/wealthy young")
 OF_THINGS = ("big", "small", "old")                   # the qualities that lifeless things can have
 TIMES = concepts("on_monday on_tuesday on_friday on_sunday at_noon/at_midday in_autumn/in_fall last_night in_winter")
-PLACES = concepts("in_the_park in_the_garden/in_the_yard at_the_station/at_the_depot in_the_shop/in_the_store near_the_sea/near_the_ocean "
-                  "in_the_forest/in_the_wood on_the_road/on_the_street in_the_kitchen")
+PLACES = concepts("in_the_park in_the_garden/in_the_yard at_the_station/at_the_depot in_the_shop/in_the_store "
+                  "near_the_sea/near_the_ocean in_the_forest/in_the_wood on_the_road/on_the_street in_the_kitchen")
 NUMBERS = {1: "the", 2: "the two", 3: "the three", 4: "the four"}
 
 
@@ -206,7 +207,8 @@ def change(draw: Draw, event: Event, respect: str) -> Event:
         case "verb":
             return replace(event, verb=another(draw, verb_class(event.verb), event.verb))
         case "time" | "place":
-            return replace(event, **{respect: another(draw, list(TIMES if respect == "time" else PLACES), getattr(event, respect))})
+            table = list(TIMES if respect == "time" else PLACES)
+            return replace(event, **{respect: another(draw, table, getattr(event, respect))})
     raise ValueError(f"unknown respect {respect!r}: known are roles, agent, patient, verb, count, time and place")
 
 
@@ -299,7 +301,8 @@ def ask(draw: Draw, event: Event, slot: str) -> str:
 # %% ../nbs/19_world.ipynb #4db6640d
 FILM_SUBJECTS = concepts("film/movie plot/story acting ending music/soundtrack hero dialogue scene")
 FOOD_SUBJECTS = concepts("food/meal soup service waiter/server room/place price dessert/pudding table")
-GOOD = concepts("wonderful/marvellous great/terrific good/fine charming/delightful brilliant/superb excellent lovely pleasant perfect impressive")
+GOOD = concepts("wonderful/marvellous great/terrific good/fine charming/delightful brilliant/superb excellent lovely "
+                "pleasant perfect impressive")
 BAD = concepts("terrible/awful bad/lousy dull/boring horrible/dreadful weak/feeble ugly unpleasant disappointing worthless shabby")
 JUDGEMENTS = GOOD | BAD
 DEGREES = ("", "", "", "very ", "really ", "quite ")
@@ -345,9 +348,10 @@ def say_contrast(draw: Draw, outweighed: Opinion, decisive: Opinion) -> str:
     return draw.pick((f"{lesser} but {main}.", f"although {lesser}, {main}.", f"{main} although {lesser}."))
 
 # %% ../nbs/19_world.ipynb #d94d33f4
-FUNCTION_WORDS = ("a by was were did not never hardly it who what when where whom how many which of is does mean stand for why i found very really quite but "
-                  "although and that knew realised said thought hoped pretended wrongly believed falsely remembered claimed short word "
-                  "kind type name").split()
+FUNCTION_WORDS = concepts(
+    "a by was were did not never hardly it who what when where whom how many which of is does mean stand for why i found "
+    "very really quite but although and that knew realised said thought hoped pretended wrongly believed falsely "
+    "remembered claimed short word kind type name")
 
 
 def vocabulary() -> list[str]:

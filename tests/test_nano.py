@@ -102,7 +102,11 @@ def test_rows_are_the_same_on_every_machine(name):
     assert hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16] == DIGESTS[name]
 
 
-@pytest.mark.parametrize(("name", "most"), [("nano-mrpc", 66), ("nano-rte", 60), ("nano-cb", 72), ("nano-paws", 58), ("nano-boolq", 58)])
+# In cb the verb tells neutral from the rest, which is worth two thirds
+MOST = {"nano-mrpc": 66, "nano-rte": 60, "nano-cb": 72, "nano-paws": 58, "nano-boolq": 58}
+
+
+@pytest.mark.parametrize(("name", "most"), MOST.items())
 def test_words_alone_do_not_give_the_answer(name, most):
     assert baseline(name, "words")["accuracy"] < most
 
@@ -112,7 +116,7 @@ def test_groups_and_mirrors():
     for name in hl.tasks("nano") + hl.tasks("nano-fewshot"):
         task = hl.task(name)
         mirrored = hl.task({"yelp": "yelp_polarity"}.get(name[5:], name[5:]))
-        assert (task.family, task.prompt, task.answer, task.metrics) == (mirrored.family, mirrored.prompt, mirrored.answer, mirrored.metrics)
+        assert all(getattr(task, what) == getattr(mirrored, what) for what in ("family", "prompt", "answer", "metrics"))
     with pytest.raises(ValueError, match="choose another"):
         hl.register_task(hl.task("nano-rte"))
 
@@ -120,8 +124,9 @@ def test_groups_and_mirrors():
 def test_pretraining_reads_no_sentence_of_a_test_split():
     draw = Draw("texts")
     held_out = {text for name in ("mrpc", "mnli", "qnli", "cola") for row in nano_data(name)["test"] for text in texts_of(row)}
-    read = [" ".join(segment[1:]).replace(" ,", ",").replace(" .", ".").replace(" ?", "?") for _ in range(3000) for segment in some_text(draw).segments]
-    assert len(held_out & set(read)) == 0
+    read = [" ".join(segment[1:]) for _ in range(3000) for segment in some_text(draw).segments]
+    said = {text.replace(" ,", ",").replace(" .", ".").replace(" ?", "?") for text in read}
+    assert not held_out & said
 
 
 def test_corrections_say_what_was_changed():
@@ -137,7 +142,7 @@ def test_corrections_say_what_was_changed():
 
 
 def test_pretraining_repeats_itself(tmp_path):
-    how = Pretraining(steps=4, pool=200, warmup=2)
+    how = Pretraining(steps=4, pool=200, warmup=2, copying=2)
     first, second = (pretrain(how, tmp_path / name, report_every=2) for name in "ab")
     assert all(torch.equal(p, q) for p, q in zip(first.parameters(), second.parameters(), strict=True))
 
