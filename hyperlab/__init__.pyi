@@ -26,3 +26,6 @@ from .evaluation import evaluate as evaluate
 from .guard import NonFinite as NonFinite, replay as replay
 from .protocols import Recipe as Recipe, departures as departures, make_recipe as make_recipe
 from .trainer import train as train
+from .baselines import baseline as baseline
+from .taskmap import neighbours as neighbours, task_map as task_map, task_vectors as task_vectors
+from .firstrun import method_table as method_table, nano_run as nano_run, score_table as score_table

@@ -44,6 +44,9 @@ SETTINGS: dict[str, Setting] = {
     "hyperformer": Setting(1e-3, HYPER, {"layer_norm": 3e-3}),
     "adapter-dagger": Setting(3e-3, {"reduction_factor": 8}),
     "adapter": Setting(3e-3, {"reduction_factor": 8}),
+    "compacter++": Setting(3e-3, {"reduction_factor": 8}),
+    "hyperdecoder": Setting(1e-3, {"encoder_size": 16, "decoder_size": 16, "hypernetwork_width": 32}),
+    "hypergrid": Setting(1e-3, {"columns": 32}),
     "full": Setting(1e-3),
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # %% auto #0
 __all__ = ['CARD', 'Pretraining', 'nano_model', 'align', 'as_ids', 'padded', 'collate', 'pretraining_batches', 'rate_at',
-           'optimiser', 'hits', 'pretrain', 'save_backbone', 'write_card']
+           'optimiser', 'hits', 'beginning', 'pretrain', 'save_backbone', 'write_card']
 
 # %% ../nbs/22_pretraining.ipynb #84c317cf
 @dataclass(frozen=True)
@@ -43,6 +43,10 @@ class Pretraining:
     warmup: int = 500                     # steps
     decay: float = 0.25                   # the last part of the steps, in which the rate falls to nothing
     copying: int = 600                    # first steps, on texts that stand there twice
+    start: str = ""                       # folder of a backbone to go on from; none for a new one
+    look_away: float = 0.0                # taken from the bias with which matching heads see their own place, when going on
+    corrections: float = 0.45             # share of the texts that can be corrected which are
+    echo_corrections: float = 0.0         # the same among the first steps' texts
     pool: int = 60_000                    # texts; each is seen several times, with other words masked
 
 # %% ../nbs/22_pretraining.ipynb #1dfd37f8
@@ -100,7 +104,10 @@ def pretraining_batches(how: Pretraining) -> Iterator[dict[str, Tensor]]:
     "Batches without end: first of texts that stand there twice, then of all texts"
     draw, numbers = Draw(how.seed, "pretraining"), {token: i for i, token in enumerate(all_tokens())}
     for _ in range(how.copying):
-        yield collate([an_example(draw, echo(draw), 0.0) for _ in range(how.batch_size)], numbers)
+        echoes = [echo(draw) for _ in range(how.batch_size)]
+        if how.echo_corrections:
+            echoes = [replace(text, equal=text.segments[0][0] == "sentence1:") for text in echoes]
+        yield collate([an_example(draw, text, how.echo_corrections) for text in echoes], numbers)
     texts = [some_text(draw) for _ in range(how.pool)]
     length = np.array([sum(map(len, text.segments)) for text in texts])
     while True:
@@ -109,7 +116,7 @@ def pretraining_batches(how: Pretraining) -> Iterator[dict[str, Tensor]]:
             rows = window[np.argsort(length[window], kind="stable")]
             batches = [rows[i : i + how.batch_size] for i in range(0, len(rows), how.batch_size)]
             for place in draw.rng.permutation(len(batches)):
-                yield collate([an_example(draw, texts[i]) for i in batches[place]], numbers)
+                yield collate([an_example(draw, texts[i], how.corrections) for i in batches[place]], numbers)
 
 # %% ../nbs/22_pretraining.ipynb #d4d89619
 def rate_at(step: int, how: Pretraining) -> float:
@@ -135,9 +142,20 @@ def hits(logits: Tensor, labels: Tensor) -> tuple[float, float]:
     return float(right[words].float().mean()), float(right[labels >= kinds].float().mean().nan_to_num(0.5))
 
 
+def beginning(how: Pretraining) -> T5ForConditionalGeneration:
+    "The model to train: a new one, or the one to go on from with its matching heads turned away from their own place"
+    from transformers import T5ForConditionalGeneration
+    if not how.start:
+        return nano_model(how)
+    model = T5ForConditionalGeneration.from_pretrained(how.start, dtype=torch.float32).train()
+    with torch.no_grad():
+        model.encoder.block[0].layer[0].SelfAttention.relative_attention_bias.weight[0, 2:] -= how.look_away
+    return model
+
+
 def pretrain(how: Pretraining, folder: str | Path, report_every: int = 200, save_every: int = 1000) -> T5ForConditionalGeneration:
     "Train from the start; the folder gets log.jsonl and, again and again, the weights"
-    model, batches, folder = nano_model(how), pretraining_batches(how), Path(folder)
+    model, batches, folder = beginning(how), pretraining_batches(how), Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     adam, schedule = optimiser(model, how)
     begun, sums = time.time(), np.zeros(3)
