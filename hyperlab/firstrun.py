@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from hyperlab.folder import Run
 
-STEPS = 1_000             # updates of 32 examples, for every method
+STEPS = 600               # updates of 32 examples, for every method
 
 # %% auto #0
-__all__ = ['STEPS', 'HYPER', 'SETTINGS', 'Setting', 'nano_adapted', 'nano_run', 'shipped_results', 'scores_of', 'score_table',
-           'method_table']
+__all__ = ['STEPS', 'HYPER', 'SETTINGS', 'Setting', 'nano_adapted', 'nano_run', 'random_backbone', 'write_result',
+           'shipped_results', 'scores_of', 'score_table', 'method_table']
 
 # %% ../nbs/50_firstrun.ipynb #16b5f86f
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Setting:
 
 HYPER = {"reduction_factor": 8, "task_width": 32, "embedding_width": 32, "projector_width": 64}
 SETTINGS: dict[str, Setting] = {
-    "hyperformer++": Setting(1e-3, HYPER, {"layer_norm": 3e-3}),
-    "hyperformer": Setting(1e-3, HYPER, {"layer_norm": 3e-3}),
+    "hyperformer++": Setting(6e-4, HYPER, {"projector": 2e-3, "embedding": 2e-3, "layer_norm": 2e-3}),
+    "hyperformer": Setting(6e-4, HYPER, {"projector": 2e-3, "embedding": 2e-3, "layer_norm": 2e-3}),
     "adapter-dagger": Setting(3e-3, {"reduction_factor": 8}),
     "adapter": Setting(3e-3, {"reduction_factor": 8}),
     "compacter++": Setting(3e-3, {"reduction_factor": 8}),
@@ -66,6 +66,30 @@ def nano_run(method: str = "hyperformer++", seed: int = 0, steps: int = STEPS, r
     setting = SETTINGS[method]
     how: dict[str, Any] = {"learning_rate": setting.rate, "rates": dict(setting.rates), "eval_every": steps, "eval_batch_size": 200}
     return train(model or nano_adapted(method, seed), steps=steps, seed=seed, run_dir=run_dir, **how | more)
+
+# %% ../nbs/50_firstrun.ipynb #eb335ab1
+def random_backbone(seed: int = 0) -> Any:
+    "A backbone of the nano shape at random, as `transformers` starts it, which hands the nano tokenizer on"
+    from transformers import AutoConfig, T5ForConditionalGeneration
+
+    from hyperlab.backbones import place_of
+    torch.manual_seed(seed)
+    return T5ForConditionalGeneration(AutoConfig.from_pretrained(place_of("nano")))
+
+
+def write_result(method: str, seed: int, folder: str | Path, steps: int = STEPS, random: bool = False, **more: Any) -> Path:
+    "Run a method and write its result where `shipped_results` finds it"
+    import tempfile
+
+    from transformers import AutoTokenizer
+
+    from hyperlab.backbones import place_of
+    model = nano_adapted(method, seed, random_backbone(seed) if random else "nano")
+    model._tokenizer = AutoTokenizer.from_pretrained(place_of("nano"))
+    run = nano_run(method, seed, steps, tempfile.mkdtemp(), model=model, report_to="none", **more)
+    path = Path(folder) / f"{method}{'-random' if random else ''}-{seed}.json"
+    path.write_text(json.dumps(run.result, indent=1) + "\n")
+    return path
 
 # %% ../nbs/50_firstrun.ipynb #c9f62ef5
 def shipped_results() -> dict[str, dict[str, Any]]:
