@@ -177,7 +177,8 @@ def word_classes() -> dict[str, tuple[tuple[str, ...], ...]]:
     classes += [[("two",), ("three",), ("four",)], [("monday",), ("tuesday",), ("friday",), ("sunday",)]]
     classes += [[tuple(map(form, words)) for words in table.values()] for table in KINDS.values() for form in (str, plural)]
     tables = (SOCIAL_VERBS, GOODS_VERBS, SCIENCE_VERBS)
-    classes += [[tuple(map(form, words)) for words in table.values()] for table in tables for form in (str, past, participle)]
+    forms = (str, past, participle)
+    classes += [[tuple(map(form, words)) for words in table.values()] for table in tables for form in forms]
     classes += [[tuple(phrase.split("_")[-1] for phrase in words) for words in PLACES.values()]]
     return {word: tuple(group for group in members if word not in group) for members in classes for group in members for word in group}
 

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from transformers import T5ForConditionalGeneration
 
 # %% auto #0
-__all__ = ['CARD', 'Pretraining', 'nano_model', 'align', 'as_ids', 'padded', 'collate', 'pretraining_batches', 'rate_at',
-           'optimiser', 'hits', 'beginning', 'pretrain', 'save_backbone', 'write_card']
+__all__ = ['FIRST_PART', 'SECOND_PART', 'CARD', 'Pretraining', 'nano_model', 'align', 'as_ids', 'padded', 'collate',
+           'pretraining_batches', 'rate_at', 'optimiser', 'hits', 'beginning', 'pretrain', 'save_backbone', 'read_part',
+           'curve_rows', 'write_card']
 
 # %% ../nbs/22_pretraining.ipynb #84c317cf
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class Pretraining:
     corrections: float = 0.45             # share of the texts that can be corrected which are
     echo_corrections: float = 0.0         # the same among the first steps' texts
     pool: int = 60_000                    # texts; each is seen several times, with other words masked
+
+# %% ../nbs/22_pretraining.ipynb #ed0351f4
+FIRST_PART = Pretraining(steps=2_500, decay=0.0)
+SECOND_PART = Pretraining(steps=2_300, seed=1, warmup=100, decay=0.4, copying=300, look_away=6.0, corrections=0.7,
+                          echo_corrections=0.8)
 
 # %% ../nbs/22_pretraining.ipynb #1dfd37f8
 def nano_model(how: Pretraining) -> T5ForConditionalGeneration:
@@ -199,9 +205,14 @@ A T5 of {parameters:,} parameters (width {width}, {encoder_layers}+{decoder_laye
 of {tokens} words, for the small generated world of hyperlab. It knows nothing else. `hl.adapt("nano", ...)` loads it as
 float32; it is stored as bfloat16.
 
-**How it was made.** `nbs/pretrain.ipynb`, seed {seed}: {steps:,} steps of {batch_size} texts from a pool of {pool:,}, AdamW,
-peak rate {learning_rate:g} (embedding x{embedding_rate:g}), one CPU thread, {minutes} minutes on a busy machine. At the start
-queries equal keys, heads copy what they read, and two heads look at their neighbours.
+**How it was made.** `nbs/pretrain.ipynb`, in {count} parts: {steps:,} steps of {batch_size} texts in all, AdamW, one CPU thread,
+{minutes} minutes on a busy machine. At the start queries equal keys, heads copy what they read, and two heads look at
+their neighbours; for the second part, the other heads are turned away from their own place. Seeds and all settings:
+
+```json
+{parts}
+```
+{note}
 
 **What it read.** Generated sentences whose meanings belong to the training part of the world: pairs of one or of
 neighbouring meanings, single sentences, reviews, random words twice. Objectives: denoising (words of one text masked) and
@@ -212,27 +223,37 @@ about language.
 
 **Checksum** (sha256 of `model.safetensors`): `{checksum}`
 
-| step | loss | masked and corrected words right | kinds of mistakes right |
-|---|---|---|---|
+| part | step | loss | masked and corrected words right | kinds of mistakes right |
+|---|---|---|---|---|
 {curve}
 """
 
 
-def write_card(folder: str | Path) -> Path:
-    "The model card of a backbone in a folder"
+def read_part(folder: Path) -> tuple[dict[str, Any], list[dict[str, float]]]:
+    "Settings and log of one part"
+    log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return json.loads((folder / "pretraining.json").read_text()), log
+
+
+def curve_rows(logs: Sequence[list[dict[str, float]]]) -> str:
+    "About ten lines of each part's log as rows of a table"
+    shown = [(part, row) for part, log in enumerate(logs, 1) for row in log[:: max(1, len(log) // 10)] + log[-1:]]
+    return "\n".join(f"| {part} | {{step}} | {{loss:.3f}} | {{words:.3f}} | {{kinds:.3f}} |".format(**row) for part, row in shown)
+
+
+def write_card(folder: str | Path, before: Sequence[str | Path] = (), note: str = "") -> Path:
+    "The model card of a backbone in a folder, and of the parts before, whose folders are given"
     import hashlib
 
     from safetensors import safe_open
     folder = Path(folder)
-    settings = json.loads((folder / "pretraining.json").read_text())
-    log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    settings, logs = zip(*(read_part(Path(part)) for part in (*before, folder)), strict=True)
     with safe_open(folder / "model.safetensors", "pt") as weights:
         parameters = sum(weights.get_tensor(name).numel() for name in weights.keys())  # noqa: SIM118
-    shown = log[:: max(1, len(log) // 20)] + log[-1:]
-    curve = "\n".join("| {step} | {loss:.3f} | {words:.3f} | {kinds:.3f} |".format(**row) for row in shown)
-    facts = {"parameters": parameters, "tokens": len(all_tokens()), "curve": curve,
-             "minutes": round(log[-1]["seconds"] / 60),
+    parts = [{name: value for name, value in part.items() if name != "start"} for part in settings]
+    facts = {"parameters": parameters, "tokens": len(all_tokens()), "curve": curve_rows(logs), "count": len(logs), "note": note,
+             "minutes": round(sum(log[-1]["seconds"] for log in logs) / 60), "parts": "\n".join(map(json.dumps, parts)),
              "checksum": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()}
     card = folder / "README.md"
-    card.write_text(CARD.format(**settings | facts))
+    card.write_text(CARD.format(**settings[-1] | facts | {"steps": sum(part["steps"] for part in settings)}))
     return card

@@ -76,7 +76,8 @@ IRREGULAR_PLURALS = {"person": "people", "child": "children", "seaman": "seamen"
                      "bunny": "bunnies", "attorney": "attorneys"}
 
 SOCIAL_VERBS = concepts("help/assist chase/pursue praise/commend follow/trail meet/encounter push/shove hit/strike save/rescue "
-                        "hug/embrace greet/welcome watch/observe warn/alert love/adore hate/detest hire/employ visit thank invite kick trust")
+                        "hug/embrace greet/welcome watch/observe warn/alert love/adore hate/detest hire/employ visit thank "
+                        "invite kick trust")
 GOODS_VERBS = concepts("buy/purchase carry/haul find/discover break/smash fix/repair clean/wash hide/conceal move/shift "
                        "steal/swipe throw/toss sell paint lift drop")
 SCIENCE_VERBS = concepts("absorb release/emit attract/pull produce/create protect/shield destroy/ruin surround/enclose reach/touch "
