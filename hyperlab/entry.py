@@ -134,7 +134,7 @@ class Entry:
     hub_revision: str | None = None                   # a branch of the hub repository other than main
     where: tuple[str, Any] | None = None              # keep the rows whose field has this value
     note: str = ""                                    # what a reader should know
-    data: DatasetDict | Callable[[], DatasetDict] | None = field(default=None, repr=False, compare=False)   # own rows, or what makes them
+    data: DatasetDict | Callable[[], DatasetDict] | None = field(default=None, repr=False, compare=False)  # own, or its maker
 
     def __post_init__(self) -> None:
         if not self.metrics or isinstance(self.metrics, str):

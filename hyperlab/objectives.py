@@ -180,7 +180,8 @@ def word_classes() -> dict[str, tuple[tuple[str, ...], ...]]:
     forms = (str, past, participle)
     classes += [[tuple(map(form, words)) for words in table.values()] for table in tables for form in forms]
     classes += [[tuple(phrase.split("_")[-1] for phrase in words) for words in PLACES.values()]]
-    return {word: tuple(group for group in members if word not in group) for members in classes for group in members for word in group}
+    found = [(word, group, members) for members in classes for group in members for word in group]
+    return {word: tuple(other for other in members if other != group) for word, group, members in found}
 
 
 @cache
