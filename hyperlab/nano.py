@@ -14,7 +14,7 @@ from .benchmarks import ENTRIES
 from .entry import Task
 from .splits import OFFICIAL, SPLITS
 from .world import (FILM_SUBJECTS, FOOD_SUBJECTS, KIND_OF, KINDS, NOUNS, SUBJECTS, THINGS, VERBS, Draw, Event,
-                            Thing, an_event, an_opinion, ask, change, event_in, generalise, near_miss, part_of,
+                            Thing, an_event, an_opinion, ask, change, event_in, generalise, having, near_miss, part_of,
                             participle, past, plural, say, say_contrast, say_opinion, say_thing)
 
 if TYPE_CHECKING:
@@ -167,12 +167,12 @@ def qnli(draw: Draw, split: str) -> Row:
     event = some_event(draw, split, adjuncts=0.8)
     slots = ["agent", "patient", *(slot for slot in ("time", "place") if getattr(event, slot))]
     slot, answered = draw.pick(slots), draw.chance(0.5)
-    dropped = {adjunct: "" for adjunct in ("time", "place") if adjunct != slot and draw.chance(0.6)}
+    dropped: dict[str, Any] = {adjunct: "" for adjunct in ("time", "place") if adjunct != slot and draw.chance(0.6)}
     asked, told = replace(event, **dropped), event
     if not answered:
         mentioned = [respect for respect in RESPECTS if respect != slot and respect not in dropped]
         silent = slot in ("time", "place") and draw.chance(0.3)
-        told = replace(event, **{slot: ""}) if silent else near_miss(draw, event, 0.4, mentioned)
+        told = having(event, slot, "") if silent else near_miss(draw, event, 0.4, mentioned)
     return {"question": ask(draw, asked, slot), "sentence": say(draw, told), "label": int(not answered)}
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -60,12 +60,12 @@ def nano_model(how: Pretraining) -> T5ForConditionalGeneration:
     "A T5 at its start: random, with queries and keys aligned, and two heads that look at the neighbours"
     from transformers import T5Config, T5ForConditionalGeneration
     torch.manual_seed(how.seed)
-    config = T5Config(vocab_size=-(-len(all_tokens()) // 8) * 8, d_model=how.width, d_kv=how.width // how.heads,
-                      d_ff=how.feedforward, num_layers=how.encoder_layers, num_decoder_layers=how.decoder_layers,
-                      num_heads=how.heads, dropout_rate=0.0,
-                      relative_attention_num_buckets=32, relative_attention_max_distance=64, feed_forward_proj="relu",
-                      tie_word_embeddings=True, decoder_start_token_id=0, pad_token_id=0, eos_token_id=1)
-    model = T5ForConditionalGeneration(config)
+    shape: dict[str, Any] = {
+        "vocab_size": -(-len(all_tokens()) // 8) * 8, "d_model": how.width, "d_kv": how.width // how.heads, "d_ff": how.feedforward,
+        "num_layers": how.encoder_layers, "num_decoder_layers": how.decoder_layers, "num_heads": how.heads, "dropout_rate": 0.0,
+        "relative_attention_num_buckets": 32, "relative_attention_max_distance": 64, "feed_forward_proj": "relu",
+        "tie_word_embeddings": True, "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
+    model = T5ForConditionalGeneration(T5Config(**shape))
     align(model)
     return model
 
@@ -74,8 +74,9 @@ def nano_model(how: Pretraining) -> T5ForConditionalGeneration:
 def align(model: T5ForConditionalGeneration, strength: float = 4.0, bias: float = 8.0) -> None:
     "Equal words attract (q·k near `strength`), heads copy what they read, two encoder heads prefer neighbours"
     width, head = model.config.d_model, model.config.d_kv
-    attentions = [block.layer[0].SelfAttention for block in model.encoder.block]
-    attentions += [block.layer[1].EncDecAttention for block in model.decoder.block]
+    encoder, decoder = cast(Any, model.encoder), cast(Any, model.decoder)
+    attentions = [block.layer[0].SelfAttention for block in encoder.block]
+    attentions += [block.layer[1].EncDecAttention for block in decoder.block]
     for attention in attentions:
         start = torch.randn_like(attention.q.weight) * (strength / (head * width)) ** 0.5
         turned = torch.linalg.qr(torch.randn_like(attention.v.weight))[0]
@@ -135,7 +136,7 @@ def optimiser(model: T5ForConditionalGeneration, how: Pretraining) -> tuple[torc
     "AdamW with a higher rate for the embedding, and its schedule"
     embedding = model.shared.weight
     rest = [p for p in model.parameters() if p is not embedding]
-    groups = [{"params": rest}, {"params": [embedding], "lr": how.learning_rate * how.embedding_rate}]
+    groups: list[dict[str, Any]] = [{"params": rest}, {"params": [embedding], "lr": how.learning_rate * how.embedding_rate}]
     adam = torch.optim.AdamW(groups, lr=how.learning_rate, weight_decay=0.0, betas=(0.9, 0.98), fused=True)
     return adam, torch.optim.lr_scheduler.LambdaLR(adam, lambda step: rate_at(step, how))
 
@@ -188,7 +189,8 @@ def pretrain(how: Pretraining, folder: str | Path, report_every: int = 200, save
 def save_backbone(model: T5ForConditionalGeneration, folder: Path, how: Pretraining) -> None:
     "Write configuration, weights in bfloat16, tokenizer and settings"
     import copy
-    copy.deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
+    stored: Any = copy.deepcopy(model)
+    stored.to(torch.bfloat16).save_pretrained(folder)
     nano_tokenizer().save_pretrained(folder)
     (folder / "pretraining.json").write_text(json.dumps(asdict(how), indent=1) + "\n")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -45,7 +45,8 @@ def task_vectors(model: AdaptedModel, what: str = "encoder") -> dict[str, np.nda
     z = torch.stack([rule.task_embedding(model.condition(name))[0] for name in model.tasks])
     if what != "z":
         features = z if rule.projector is None else rule.projector(z)
-        z = rule.generators[what].embed(features).transpose(0, 1).flatten(1)
+        hypernetwork: Any = rule.generators[what]
+        z = hypernetwork.embed(features).transpose(0, 1).flatten(1)
     return {name: row.numpy() for name, row in zip(model.tasks, z, strict=True)}
 
 # %% ../nbs/40_taskmap.ipynb #5e86295b

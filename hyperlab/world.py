@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,9 @@ __all__ = ['T', 'PEOPLE', 'ANIMALS', 'GOODS', 'SCIENCE', 'KINDS', 'KIND_OF', 'NO
            'SOCIAL_VERBS', 'GOODS_VERBS', 'SCIENCE_VERBS', 'VERBS', 'IRREGULAR_VERBS', 'QUALITIES', 'OF_THINGS',
            'TIMES', 'PLACES', 'NUMBERS', 'PARTS', 'FILM_SUBJECTS', 'FOOD_SUBJECTS', 'GOOD', 'BAD', 'JUDGEMENTS',
            'DEGREES', 'SUBJECTS', 'FUNCTION_WORDS', 'Draw', 'concepts', 'plural', 'past', 'participle', 'Thing',
-           'Event', 'part_of', 'a_thing', 'an_event', 'event_in', 'another', 'other_noun', 'verb_class', 'changes',
-           'change', 'near_miss', 'general_forms', 'generalise', 'say_thing', 'was', 'say_adjuncts', 'say_clause',
-           'say', 'ask', 'Opinion', 'an_opinion', 'say_opinion', 'say_contrast', 'vocabulary']
+           'Event', 'having', 'part_of', 'a_thing', 'an_event', 'event_in', 'another', 'other_noun', 'verb_class',
+           'changes', 'change', 'near_miss', 'general_forms', 'generalise', 'say_thing', 'was', 'say_adjuncts',
+           'say_clause', 'say', 'ask', 'Opinion', 'an_opinion', 'say_opinion', 'say_contrast', 'vocabulary']
 
 # %% ../nbs/19_world.ipynb #e729f68e
 T = TypeVar("T")
@@ -136,6 +136,12 @@ class Event:
         return "|".join((*sorted((self.agent.noun, self.patient.noun)), self.verb))
 
 # %% ../nbs/19_world.ipynb #8ed42e01
+def having(event: Event, slot: str, value: Any) -> Event:
+    "The event with another value in one slot"
+    changed: dict[str, Any] = {slot: value}
+    return replace(event, **changed)
+
+
 PARTS = ("train", "train", "train", "validation", "test")       # three fifths of all meanings are for training
 
 
@@ -200,16 +206,16 @@ def change(draw: Draw, event: Event, respect: str) -> Event:
         case "roles":
             return replace(event, agent=event.patient, patient=event.agent)
         case "agent" | "patient":
-            return replace(event, **{respect: other_noun(draw, event, getattr(event, respect))})
+            return having(event, respect, other_noun(draw, event, getattr(event, respect)))
         case "count":
             role = "agent" if event.agent.count > 1 else "patient"
             thing = getattr(event, role)
-            return replace(event, **{role: replace(thing, count=another(draw, (2, 3, 4), thing.count))})
+            return having(event, role, replace(thing, count=another(draw, (2, 3, 4), thing.count)))
         case "verb":
             return replace(event, verb=another(draw, verb_class(event.verb), event.verb))
         case "time" | "place":
             table = list(TIMES if respect == "time" else PLACES)
-            return replace(event, **{respect: another(draw, table, getattr(event, respect))})
+            return having(event, respect, another(draw, table, getattr(event, respect)))
     raise ValueError(f"unknown respect {respect!r}: known are roles, agent, patient, verb, count, time and place")
 
 
@@ -236,7 +242,7 @@ def generalise(draw: Draw, event: Event) -> Event:
     "An event that follows from this one if it happened, and is not the same"
     found = [replace(event, agent=thing) for thing in general_forms(event.agent)]
     found += [replace(event, patient=thing) for thing in general_forms(event.patient)]
-    found += [replace(event, **{slot: ""}) for slot in ("time", "place") if getattr(event, slot)] * 2
+    found += [having(event, slot, "") for slot in ("time", "place") if getattr(event, slot)] * 2
     return draw.pick(found) if found else event
 
 # %% ../nbs/19_world.ipynb #6f00eb7b
@@ -285,7 +291,7 @@ def ask(draw: Draw, event: Event, slot: str) -> str:
     "A question about an event: for its agent, patient, time or place, or (`truth`) whether it happened"
     verb, passive = draw.pick(VERBS[event.verb]), draw.chance(0.5)
     agent, patient = say_thing(draw, event.agent), say_thing(draw, event.patient)
-    front, behind = say_adjuncts(draw, replace(event, **{slot: ""}) if slot in ("time", "place") else event)
+    front, behind = say_adjuncts(draw, having(event, slot, "") if slot in ("time", "place") else event)
     who = {"matter": "what"}.get(KIND_OF.get(event.agent.noun, ""), "who")
     whom = "what" if event.patient.noun in THINGS or who == "what" else "who"
     match slot:
