@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from hyperlab.folder import Run
 
-STEPS = 600               # updates of 32 examples, for every method
+STEPS = 800               # updates of 32 examples, for every method
 
 # %% auto #0
 __all__ = ['STEPS', 'HYPER', 'SETTINGS', 'Setting', 'nano_adapted', 'nano_run', 'random_backbone', 'write_result',

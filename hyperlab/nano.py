@@ -203,17 +203,17 @@ def trec(draw: Draw, split: str) -> Row:
 # %% ../nbs/20_nano.ipynb #60811301
 def sst2(draw: Draw, split: str) -> Row:
     "Positive or negative? One opinion or two"
-    positive, subjects = draw.chance(0.5), list(SUBJECTS)
-    main = an_opinion(draw, positive, subjects)
+    positive, opinion = draw.chance(0.5), partial(an_opinion, draw, subjects=list(SUBJECTS), denials=0.2)
+    main = opinion(positive)
     while part_of(main.key) != split:
-        main = an_opinion(draw, positive, subjects)
+        main = opinion(positive)
     match draw.below(5):
         case 0 | 1:
             text = f"{say_opinion(draw, main)}."
         case 2:
-            text = f"{say_opinion(draw, an_opinion(draw, positive, subjects))} and {say_opinion(draw, main)}."
+            text = f"{say_opinion(draw, opinion(positive))} and {say_opinion(draw, main)}."
         case _:
-            text = say_contrast(draw, an_opinion(draw, not positive, subjects), main)
+            text = say_contrast(draw, opinion(not positive), main)
     return {"sentence": text, "label": int(positive)}
 
 
