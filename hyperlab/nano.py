@@ -76,8 +76,7 @@ def in_two_orders(draw: Draw, event: Event, second: Event) -> tuple[str, str]:
         return turned if passive else f"{agent} {past(verb)} {patient}{when}."
 
     passive = draw.chance(0.5)
-    other = draw.chance(0.5) if event != second else not passive
-    return clause(event, passive), clause(second, other)
+    return clause(event, passive), clause(second, not passive)
 
 
 def paws(draw: Draw, split: str) -> Row:
