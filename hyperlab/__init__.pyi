@@ -26,6 +26,17 @@ from .evaluation import evaluate as evaluate
 from .guard import NonFinite as NonFinite, replay as replay
 from .protocols import Recipe as Recipe, departures as departures, make_recipe as make_recipe
 from .trainer import train as train
+from .grid import grid_linear as grid_linear
+from .probe import Instances as Instances, Probe as Probe, fit_probe as fit_probe, instance_embeddings as instance_embeddings
+from .probe import instances as instances
+from .reading import answer_questions as answer_questions, scored_answers as scored_answers
+from .runs import compare as compare, cost_of_run as cost_of_run, curves as curves, find_runs as find_runs, runs as runs
+from .runs import scores_beside_paper as scores_beside_paper
+from .workbook import Plan as Plan, plan_run as plan_run
+from .bench import step_memory as step_memory, take_turns as take_turns
+from .comparison import compare_costs as compare_costs, trade_off as trade_off
+from .papers_compacter import training_of as training_of
+from .sweep import sweep as sweep
 from .baselines import baseline as baseline
 from .taskmap import neighbours as neighbours, task_map as task_map, task_vectors as task_vectors
 from .firstrun import method_table as method_table, nano_run as nano_run, score_table as score_table

@@ -161,6 +161,12 @@ class Owned:
             else:
                 self.originals[name] = self.replace(name, nn.Parameter(backbone.get_parameter(name).detach().clone()))
 
+    @property
+    def untied(self) -> int:
+        "Parameters that the backbone has more of while its output layer is parted from its input embedding."
+        output = self.originals.get(OUTPUT_LAYER)
+        return output.numel() if output is not None and output is self.backbone.get_input_embeddings().weight else 0
+
     def replace(self, name: str, parameter: nn.Parameter) -> nn.Parameter:
         "Put `parameter` in the place called `name`; returns what was there."
         owner, _, leaf = name.rpartition(".")

@@ -40,6 +40,7 @@ class TaskSplit:
         "What a run writes down about its data."
         origin = provenance(self.rows)
         kept = {k: origin[k] for k in ("hub_id", "config", "labels", "name_in_prompt", "overlaps")}
+        kept |= {"revision": origin["revision"]} if origin["hub_id"] else {}  # own rows are known by their fingerprint
         return kept | {"rows": len(self.rows), "fingerprint": rows_fingerprint(self.rows)}
 
 

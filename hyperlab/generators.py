@@ -220,12 +220,15 @@ class Heads(nn.Module):
 
     def forward(self, embedding: Tensor) -> dict[str, Tensor]:
         "(S, U, E) → {name: (S, U, ...)}."
-        sites, rows, width = embedding.shape
-        grouped = embedding.reshape(self.groups, -1, width)
-        return {
-            name: torch.baddbmm(self.bias[name].unsqueeze(1), grouped, self.weight[name].transpose(1, 2)).view(sites, rows, *shape)
-            for name, shape in self.shapes.items()
-        }
+        return {name: self.head(name, embedding).view(*embedding.shape[:2], *shape) for name, shape in self.shapes.items()}
+
+    def head(self, name: str, embedding: Tensor) -> Tensor:
+        "One head for all sites, (S, U, E) → S · U rows."
+        weight, bias = self.weight[name], self.bias[name]
+        if self.groups == 1:  # a plain layer's weight gradient has the weight's own layout; a batched one's is copied
+            return F.linear(embedding, weight.squeeze(0), bias.squeeze(0))
+        grouped = embedding.reshape(self.groups, -1, embedding.shape[-1])
+        return torch.baddbmm(bias.unsqueeze(1), grouped, weight.transpose(1, 2))
 
 # %% ../nbs/02_generators.ipynb #f91dae0c
 class Hypernetwork(nn.Module):

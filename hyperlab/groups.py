@@ -63,11 +63,10 @@ def join_outputs(outputs: Sequence[Any], rows: Sequence[Tensor], inputs: Mapping
     if labels is not None:
         counts = [int((labels[r] != IGNORED).sum()) for r in rows]
         loss = sum(o.loss * n for o, n in zip(outputs, counts, strict=True) if n) / max(1, sum(counts))
-    return Seq2SeqLMOutput(
-        loss=loss,
-        logits=in_order([o.logits for o in outputs], rows),
-        encoder_last_hidden_state=in_order([o.encoder_last_hidden_state for o in outputs], rows),
-    )
+    joined: dict[str, Any] = {
+        name: in_order([getattr(o, name) for o in outputs], rows) for name in ("logits", "encoder_last_hidden_state")
+    }
+    return Seq2SeqLMOutput(loss=loss, **joined)
 
 
 def join_tokens(tokens: Sequence[Any], rows: Sequence[Tensor], inputs: Mapping[str, Any]) -> Tensor:

@@ -72,6 +72,7 @@ class Conditioned(nn.Module):
         self.owned = Owned(backbone, method.trains)
         self.applied = Applied(backbone, rule.parts)
         self.checkpointed = False
+        self.compiled: Callable[..., Any] | None = None  # forward passes of the backbone, once `compile` was called
         ADAPTED.add(backbone)
         self.train(backbone.training)
 
@@ -120,9 +121,9 @@ class Running(Conditioned):
         if self.training and not self.checkpointed and self.backbone.is_gradient_checkpointing:
             raise RuntimeError("gradient checkpointing: call gradient_checkpointing_enable() on this model and not on its backbone")
         if self.rule.shifts_backbone:
-            return self.in_groups(task, inputs, self.backbone, join_outputs)
+            return self.in_groups(task, inputs, self.compiled or self.backbone, join_outputs)
         with self.applied.using(self.produce(task, inputs), self.scene(inputs)):
-            return self.backbone(**inputs)
+            return (self.compiled or self.backbone)(**inputs)
 
     def in_groups(self, task: TaskLike | None, inputs: dict[str, Any], run: Callable, join: Callable) -> Any:
         "What `run` computes for each group of examples with the same condition, joined."
@@ -184,8 +185,9 @@ class Running(Conditioned):
         self.checkpointed = False
 
     def compile(self, **options: Any) -> None:
-        "Compile the backbone with `torch.compile`; produced weights enter the graph as inputs, so new ones need no new graph."
-        self.backbone.compile(**options)
+        "Compile forward passes with `torch.compile`; weights enter the graph as inputs, so new ones need no new graph."
+        backbone = self.backbone
+        self.compiled = torch.compile(lambda **inputs: backbone(**inputs), **options)
 
     def detach(self) -> PreTrainedModel:
         "Take everything off and give the untouched backbone back (after full fine-tuning: the trained one)."

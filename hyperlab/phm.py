@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['FACTORED_FROM', 'PROJECTIONS', 'GAIN', 'kronecker_sum', 'factored_product', 'prefers_factors', 'check_n',
-           'factor_shapes', 'Hypercomplex', 'init_factors', 'Kronecker']
+           'factor_shapes', 'multiply_out', 'Hypercomplex', 'init_factors', 'Kronecker']
 
 # %% ../nbs/03_phm.ipynb #8b2247da
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from .adapters import ACTIVATIONS, ADAPTERS, Adapter, Weights, by_example, examples_in
+from .adapters import ACTIVATIONS, ADAPTERS, Adapter, Serial, Weights, by_example, examples_in
 from .generators import Condition, Table
 from .sites import check_names
 
@@ -46,7 +46,7 @@ def factored_product(
     return y.view(*x.shape[:2], -1)
 
 # %% ../nbs/03_phm.ipynb #068879f4
-FACTORED_FROM = 8  # D/(n·r) from which the product without the sum is faster; benchmarks/kronecker.py measures it
+FACTORED_FROM = 6  # D/(n·r) from which the product without the sum is faster; benchmarks/kronecker.py measures it
 
 
 def prefers_factors(bottleneck: int, n: int, rank: int | None) -> bool:
@@ -74,6 +74,17 @@ def factor_shapes(inputs: int, outputs: int, n: int, rank: int | None) -> dict[s
 PROJECTIONS = ("down", "up")
 
 
+def multiply_out(factors: Weights) -> dict[str, Tensor]:
+    "Plain weights of both projections, {name: (S, U, ...)}, from rules, blocks or thin factors, and biases."
+    made = {f"{name}_bias": factors[f"{name}_bias"] for name in PROJECTIONS}
+    for name in PROJECTIONS:
+        blocks = factors.get(f"{name}_blocks")
+        if blocks is None:
+            blocks = factors[f"{name}_left"] @ factors[f"{name}_right"]
+        made[name] = kronecker_sum(factors[f"{name}_rule"], blocks)
+    return made
+
+# %% ../nbs/03_phm.ipynb #1dc8271c
 class Hypercomplex(nn.Module):
     "Projections `down` and `up` of S sites as sums of Kronecker products, with biases; a set of factors for each task."
 
@@ -86,12 +97,12 @@ class Hypercomplex(nn.Module):
         sites: int,
         tasks: int,
         own_rule: bool,  # a rule for each projection; otherwise one is handed in
-        built: bool = True,  # give plain weights; otherwise the factors
+        built: bool = True,  # give plain weights; otherwise the factors, as long as gradients are wanted
         shared_rule: bool = False,  # the projections' own rules serve all tasks
     ):
         super().__init__()
         check_n(n, {"the backbone's width": width, "the bottleneck": bottleneck})
-        self.own_rule, self.built, self.rank = own_rule, built, rank
+        self.own_rule, self.built, self.sites = own_rule, built, sites
         widths = {"down": (width, bottleneck), "up": (bottleneck, width)}
         shapes: dict[str, tuple[int, ...]] = {}
         for name, (inputs, outputs) in widths.items():
@@ -107,20 +118,7 @@ class Hypercomplex(nn.Module):
         if not self.own_rule:
             assert rule is not None
             weights |= {f"{name}_rule": rule.expand(self.sites, *rule.shape) for name in PROJECTIONS}
-        return self.build(weights) if self.built else weights
-
-    def build(self, weights: Weights) -> dict[str, Tensor]:
-        "Plain weights from factors."
-        made = {f"{name}_bias": weights[f"{name}_bias"] for name in PROJECTIONS}
-        for name in PROJECTIONS:
-            full = self.rank is None
-            blocks = weights[f"{name}_blocks"] if full else weights[f"{name}_left"] @ weights[f"{name}_right"]
-            made[name] = kronecker_sum(weights[f"{name}_rule"], blocks)
-        return made
-
-    @property
-    def sites(self) -> int:
-        return int(self.table.of("down_bias")[0].shape[0])
+        return multiply_out(weights) if self.built or not torch.is_grad_enabled() else weights
 
 # %% ../nbs/03_phm.ipynb #a984aee8
 GAIN = 2**0.5
@@ -147,7 +145,7 @@ def _factor_ndims() -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Kronecker(Adapter):
-    "A(x) = U a(D x) + x after the sublayer, with U and D as rule, left and right factors (Compacter Eq. 5)."
+    "A(x) = U a(D x) + x after the sublayer, with U and D plain or as rule, left and right factors (Compacter Eq. 5)."
 
     activation: str = "gelu_new"
     how: ClassVar[str] = "after"
@@ -163,6 +161,8 @@ class Kronecker(Adapter):
         return y + (bias if bias.dim() == 1 else bias.unsqueeze(1))
 
     def __call__(self, x: Tensor, weights: Weights) -> Tensor:
+        if "down" in weights:
+            return Serial(self.activation, layer_norm=False)(x, weights)
         rows = by_example(x, examples_in(weights, self.ndims))
         hidden = ACTIVATIONS[self.activation](self.project(rows, weights, "down"))
         return (rows + self.project(hidden, weights, "up")).view_as(x)

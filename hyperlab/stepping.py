@@ -44,9 +44,9 @@ class Updating:
         self.batches = TrainingBatches(tokens, recipe.batch_size, self.rank, self.world, pad, **plan)
         if recipe.gradient_checkpointing:
             model.gradient_checkpointing_enable()
+        if recipe.compile:
+            model.compile(backend=recipe.compile if isinstance(recipe.compile, str) else "inductor")
         self.wrapped = accelerator.prepare_model(model)
-        backend = recipe.compile if isinstance(recipe.compile, str) else "inductor"
-        self.forward = torch.compile(self.wrapped, backend=backend) if recipe.compile else self.wrapped
         groups = parameter_groups(model, recipe.learning_rate, recipe.rates)
         self.optimizer = make_optimizer(groups, recipe.optimizer, recipe.weight_decay)
         self.trained = list(trained_parameters(model).values())
@@ -75,7 +75,7 @@ class Stepping(Updating):
             last = number == len(parts) - 1
             with nullcontext() if last else self.accelerator.no_sync(self.wrapped):
                 with self.autocast():
-                    logits = batch_logits(self.forward, self.model, part)
+                    logits = batch_logits(self.wrapped, self.model, part)
                 loss = token_loss(logits, part["labels"], self.recipe.label_smoothing)
                 (loss * scale).backward()
             summed += loss.detach()

@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['Splits', 'COMPARED', 'differences', 'check_same_run', 'run_config', 'is_small', 'Keeping', 'Looping',
-           'parameter_facts', 'Finishing', 'chosen_loggers', 'make_accelerator', 'check_machine', 'default_folder',
-           'load_data', 'train', 'begin', 'go_on']
+           'parameter_facts', 'Finishing', 'chosen_loggers', 'make_accelerator', 'check_machine', 'model_recipe',
+           'default_folder', 'load_data', 'train', 'begin', 'go_on']
 
 # %% ../nbs/31_trainer.ipynb #76899f37
+import hashlib
 import json
 import os
 import socket
@@ -19,6 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
 from accelerate import Accelerator
 from accelerate.tracking import GeneralTracker
 from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list, is_bf16_available
@@ -300,7 +302,9 @@ def chosen_loggers(report_to: str | GeneralTracker | Sequence[str | GeneralTrack
 def make_accelerator(report_to: Any, run_dir: Path) -> Accelerator:
     "The machine as accelerate sees it; precision is the recipe's business."
     unused = DistributedDataParallelKwargs(find_unused_parameters=True)  # adapters of tasks that a batch lacks
-    return Accelerator(mixed_precision="no", log_with=chosen_loggers(report_to), project_dir=run_dir, kwargs_handlers=[unused])
+    plain = not torch.accelerator.is_available()  # accelerate joins processes on CPUs only when told that it is on CPUs
+    loggers = chosen_loggers(report_to) or None
+    return Accelerator(cpu=plain, mixed_precision="no", log_with=loggers, project_dir=run_dir, kwargs_handlers=[unused])
 
 
 def check_machine(recipe: Recipe, accelerator: Accelerator) -> None:
@@ -312,10 +316,19 @@ def check_machine(recipe: Recipe, accelerator: Accelerator) -> None:
         raise ValueError(f"batch_size: expected a multiple of processes × accumulate = {parts}, received {recipe.batch_size}")
 
 # %% ../nbs/31_trainer.ipynb #71670058
+def model_recipe(model: AdaptedModel, protocol: str, **settings: Any) -> Recipe:
+    "The recipe for a model: rates are those of its method."
+    if settings.get("rates") is None:
+        settings["rates"] = dict(getattr(model.method, "learning_rates", {})) or None
+    return make_recipe(model.method.name, protocol, options=model.method.to_dict(), small=is_small(model), **settings)
+
+
 def default_folder(model: AdaptedModel, recipe: Recipe) -> Path:
-    "A name for a run that has none."
+    "A name for a run that has none: readable, and another one for other settings."
     tasks = "+".join(model.tasks[:3]) + (f"+{len(model.tasks) - 3}" if len(model.tasks) > 3 else "")
-    return Path("runs") / f"{model.method.name}-{tasks}-{recipe.protocol}-{recipe.seed}"
+    settings = json.dumps([model.method.to_dict(), model.tasks, model.source.name, asdict(recipe)], sort_keys=True)
+    digest = hashlib.sha256(settings.encode()).hexdigest()[:6]
+    return Path("runs") / f"{model.method.name}-{tasks}-{recipe.protocol}-{recipe.seed}-{digest}"
 
 
 def load_data(model: AdaptedModel, recipe: Recipe) -> Splits:
@@ -345,9 +358,8 @@ def train(
     **options: Any,  # other fields of `Recipe`
 ) -> Run:
     "Train a model, test the best weights, and return the run; called again it goes on where it stopped."
-    named: dict[str, Any] = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "seed": seed, "eval_every": eval_every}
-    how: dict[str, Any] = {"options": model.method.to_dict(), "small": is_small(model)}
-    recipe = make_recipe(model.method.name, protocol, **how, **named, max_examples=max_examples, **options)
+    named = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "eval_every": eval_every}
+    recipe = model_recipe(model, protocol, **named, seed=seed, max_examples=max_examples, **options)
     for name in model.tasks:
         task(name)  # an unknown one is found before anything is fetched
     run = Run(run_dir or default_folder(model, recipe))

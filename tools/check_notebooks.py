@@ -15,13 +15,13 @@ def copy_project(to: Path) -> None:
     for name in ("settings.ini", "README.md"):
         shutil.copy2(ROOT / name, to / name)
     for name in ("nbs", "hyperlab"):
-        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__"))
+        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__", "runs"))
 
 
 def differing(copy: Path, folder: str, ending: str) -> list[str]:
     "Files under `folder` that differ between the project and its treated copy, or stand in only one of them."
     names = {p.relative_to(base) for base in (ROOT, copy) for p in (base / folder).rglob(f"*{ending}")}
-    names = {n for n in names if ".ipynb_checkpoints" not in n.parts}
+    names = {n for n in names if not {".ipynb_checkpoints", "runs"} & set(n.parts)}
     same = lambda n: (ROOT / n).exists() and (copy / n).exists() and filecmp.cmp(ROOT / n, copy / n, shallow=False)
     return sorted(str(n) for n in names if not same(n))
 

@@ -9,7 +9,6 @@ __all__ = ['KINDS', 'Bias', 'bias_sites', 'bias_widths', 'BitFit']
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 from transformers import PretrainedConfig
 

@@ -42,14 +42,13 @@ class HypercomplexMethod(BottleneckMethod):
     rule_tasks: Literal["own", "shared"] = "own"  # whether each task has its own A
     learn_rule: bool = True  # False: A keeps its initial values
     rule_std: float = 1e-4  # standard deviation of A at the start
-    product: Literal["auto", "built", "factored"] = "auto"  # build W, or multiply by its factors; auto: what is faster
+    product: Literal["auto", "built", "factored"] = "auto"  # in training, build W or multiply by its factors; auto: what is faster
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         across = self.rule_tasks == "shared"
         adapter = self.adapter(config)
         parts = {stack: Part(sites, adapter) for stack, sites in self.sites(config).items()}
-        widths = (config.d_model, self.bottleneck(config), self.n, self.rank)
-        built = isinstance(adapter, Serial)
+        widths, built = (config.d_model, self.bottleneck(config), self.n, self.rank), isinstance(adapter, Serial)
         generators = {
             name: Hypercomplex(*widths, len(part.sites), tasks, not self.share_rule, built, across) for name, part in parts.items()
         }

@@ -95,6 +95,7 @@ class Method:
     title: ClassVar[str]  # as the papers write it
     keeps_task_name: ClassVar[bool] = False  # whether the task's name stays in the prompt
     listed: ClassVar[bool] = True  # False for forms that a person does not choose by name
+    learning_rates: ClassVar[Mapping[str, float]] = {}  # piece of a parameter's name -> rate instead of the run's
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         "The rule for a backbone of this shape and a number of tasks."
@@ -155,11 +156,11 @@ def register_method(cls: type[Method]) -> type[Method]:
 
 
 def available_methods() -> list[str]:
-    "The names of all methods, the library's own and those registered by hand."
+    "The names of all methods in alphabetical order, the library's own and those registered by hand."
     package = importlib.import_module("hyperlab.methods")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"hyperlab.methods.{module.name}")
-    return [name for name, method in METHODS.items() if method.listed]
+    return sorted(name for name, method in METHODS.items() if method.listed)
 
 
 def get_method(name: str, options: Mapping[str, Any] | None = None) -> Method:

@@ -87,6 +87,7 @@ class Polytropon(Method):
     name: ClassVar[str] = "polytropon"
     title: ClassVar[str] = "Modular Hypernet (Polytropon)"
     keeps_task_name: ClassVar[bool] = True
+    learning_rates: ClassVar[Mapping[str, float]] = {"routing": 1e-2}
     skills: int = 4  # size of the inventory
     rank: int = 16  # of a skill's update
     temperature: float = 1.0  # of the relaxed choice in training
