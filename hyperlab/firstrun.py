@@ -122,7 +122,8 @@ def method_table() -> pd.DataFrame:
     rows = [{"method": result["method"], "backbone": result["backbone"] or "random", "mean": result["average_metrics"],
              "trained": result["parameters"]["trained"], "seconds": result["cost"]["seconds"]}
             for name, result in shipped_results().items() if name != "baselines"]
-    table = pd.DataFrame(rows).groupby(["method", "backbone"], as_index=False)
+    columns = ["method", "backbone", "mean", "trained", "seconds"]
+    table = pd.DataFrame(rows, columns=columns).groupby(["method", "backbone"], as_index=False)
     out = table.agg(score=("mean", "mean"), spread=("mean", "std"), seeds=("mean", "size"), trained=("trained", "first"),
                     seconds=("seconds", "mean"))
     return out.sort_values("score", ascending=False, ignore_index=True).round(1)
