@@ -8,22 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from .nano import NANO_ENTRIES, OPEN, VOUCHING, some_event
-from .world import (BAD, FILM_SUBJECTS, FOOD_SUBJECTS, GOOD, GOODS_VERBS, KINDS, PLACES, QUALITIES, SCIENCE_VERBS,
-                            SOCIAL_VERBS, VERBS, Draw, an_event, an_opinion, ask, event_in, generalise, near_miss,
-                            participle, past, plural, say, say_contrast, say_opinion, vocabulary)
+from .nano import HELD_OUT_SIZES, NANO, NANO_ENTRIES, OPEN, VOUCHING, nano_data, some_event, texts_of
+from .world import (BAD, FILM_SUBJECTS, FOOD_SUBJECTS, GOOD, GOODS_VERBS, JUDGEMENTS, KINDS, PLACES, QUALITIES, SCIENCE_VERBS,
+                            SOCIAL_VERBS, VERBS, Draw, Opinion, an_event, an_opinion, ask, event_in, generalise, near_miss,
+                            part_of, participle, past, plural, say, say_contrast, say_opinion, vocabulary)
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 # %% auto #0
-__all__ = ['SPECIAL', 'SENTINELS', 'MASKS', 'SIGNS', 'FIELDS', 'PATTERN', 'Words', 'SOURCES', 'PLAIN', 'NONE', 'REPLACED',
-           'EXCHANGED', 'DENIAL', 'NEIGHBOURS', 'INFLECTED', 'answer_words', 'all_tokens', 'nano_tokenizer', 'Text',
-           'words_of', 'statements', 'questions', 'story', 'review', 'babble', 'echo', 'some_text', 'denoising',
-           'inflections', 'word_classes', 'misinflected', 'being_words', 'replaced', 'exchanged', 'denial',
-           'neighbours', 'inflected', 'correction', 'an_example']
+__all__ = ['SPECIAL', 'SENTINELS', 'MASKS', 'SIGNS', 'FIELDS', 'PATTERN', 'Words', 'JUDGEMENT_WORDS', 'SOURCES', 'PLAIN', 'NONE',
+           'REPLACED', 'EXCHANGED', 'DENIAL', 'NEIGHBOURS', 'INFLECTED', 'answer_words', 'all_tokens', 'nano_tokenizer',
+           'Text', 'words_of', 'statements', 'questions', 'story', 'heard', 'review', 'babble', 'echo', 'a_source',
+           'held_out_texts', 'sentences_of', 'some_text', 'denoising', 'inflections', 'word_classes', 'misinflected',
+           'being_words', 'replaced', 'exchanged', 'denial', 'neighbours', 'inflected', 'correction', 'an_example']
 
 # %% ../nbs/22_objectives.ipynb #4cad447f
 SPECIAL = ("<pad>", "</s>", "<unk>")
@@ -65,9 +66,9 @@ Words = list[str]
 
 @dataclass(frozen=True)
 class Text:
-    "One or two segments, and whether they have one meaning"
+    "One or two segments, and whether a mistake in them can be told: two of one meaning, or a plain statement"
     segments: tuple[tuple[str, ...], ...]
-    equal: bool = False
+    sound: bool = False
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -101,16 +102,24 @@ def story(draw: Draw) -> Text:
     event = replace(some_event(draw, "train", richness=0.35), happened=draw.chance(0.65))
     if draw.chance(0.15):
         return Text((("premise:", "the", "judge", *draw.pick(VOUCHING + OPEN).split(), "that", *words_of(say(draw, event))),))
-    return Text((("sentence:", *words_of(say(draw, event))),))
+    return Text((("sentence:", *words_of(say(draw, event))),), True)
 
 # %% ../nbs/22_objectives.ipynb #b6698927
+def heard(draw: Draw, positive: bool, subjects: tuple[str, ...]) -> Opinion:
+    "An opinion of the training part"
+    opinion = an_opinion(draw, positive, subjects)
+    while part_of(opinion.key) != "train":
+        opinion = an_opinion(draw, positive, subjects)
+    return opinion
+
+
 def review(draw: Draw) -> Text:
     "Opinions of one polarity, or two of which one outweighs the other"
     positive, subjects = draw.chance(0.5), tuple(FILM_SUBJECTS if draw.chance(0.5) else FOOD_SUBJECTS)
     if draw.chance(0.3):
-        pair = an_opinion(draw, not positive, subjects), an_opinion(draw, positive, subjects)
+        pair = heard(draw, not positive, subjects), heard(draw, positive, subjects)
         return Text((("sentence:", *words_of(say_contrast(draw, *pair))),))
-    said = " ".join(f"{say_opinion(draw, an_opinion(draw, positive, subjects))}." for _ in range(2 + draw.below(3)))
+    said = " ".join(f"{say_opinion(draw, heard(draw, positive, subjects))}." for _ in range(2 + draw.below(3)))
     return Text((("sentence:", *words_of(said)),))
 
 
@@ -129,17 +138,42 @@ def echo(draw: Draw) -> Text:
     return Text((("sentence1:", *words), ("sentence2:", *words)))
 
 
+JUDGEMENT_WORDS = frozenset(word for words in JUDGEMENTS.values() for word in words)
 SOURCES: tuple[tuple[float, Callable[[Draw], Text]], ...] = (
-    (0.50, statements), (0.21, questions), (0.10, story), (0.09, review), (0.10, babble))
+    (0.45, statements), (0.20, questions), (0.11, story), (0.16, review), (0.08, babble))
 
 
-def some_text(draw: Draw) -> Text:
-    "A text from one of the sources"
+def a_source(draw: Draw) -> Callable[[Draw], Text]:
+    "One of the sources, by their shares"
     number = float(draw.rng.random())
     for share, source in SOURCES:
         if (number := number - share) < 0:
-            return source(draw)
-    return source(draw)
+            break
+    return source
+
+
+@cache
+def held_out_texts() -> frozenset[tuple[str, ...]]:
+    "Every text and sentence of the validation and test rows of all nano tasks, in words"
+    rows = [row for name in NANO for split in HELD_OUT_SIZES for row in nano_data(name)[split]]
+    texts = {words_of(text) for row in rows for text in texts_of(row)}
+    return frozenset(texts | {sentence for text in texts for sentence in sentences_of(text)})
+
+
+def sentences_of(words: tuple[str, ...]) -> list[tuple[str, ...]]:
+    "The sentences of a text, but for opinions: they have a part of their own, and long reviews tell those of all parts"
+    ends = [0, *(place + 1 for place, word in enumerate(words) if word in (".", "?"))]
+    found = [words[one:other] for one, other in pairwise(ends)]
+    return [] if JUDGEMENT_WORDS.intersection(words) else found
+
+
+def some_text(draw: Draw, source: Callable[[Draw], Text] | None = None) -> Text:
+    "A text from a source, or from one of all, with nothing that is kept for validation and test"
+    source = source or a_source(draw)
+    text = source(draw)
+    while held_out_texts().intersection(segment[1:] for segment in text.segments):
+        text = source(draw)
+    return text
 
 # %% ../nbs/22_objectives.ipynb #3c415196
 PLAIN = {"the", "by", *SIGNS}                         # easily guessed, and therefore masked less often
@@ -266,8 +300,7 @@ def correction(draw: Draw, text: Text) -> tuple[Words, Words] | None:
 
 def an_example(draw: Draw, text: Text, corrections: float = 0.45) -> tuple[Words, Words]:
     "Source and target of one of the objectives"
-    single = len(text.segments) == 1 and text.segments[0][0] == "sentence:"
-    if (text.equal or single) and draw.chance(corrections):
+    if text.sound and draw.chance(corrections):
         found = correction(draw, text)
         if found is not None:
             return found

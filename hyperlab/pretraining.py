@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import torch
 from torch import Tensor
+from tqdm.auto import tqdm
 
 from .objectives import MASKS, SENTINELS, Words, all_tokens, an_example, echo, nano_tokenizer, some_text
 from .world import Draw
@@ -48,11 +49,11 @@ class Pretraining:
     look_away: float = 0.0                # taken from the bias with which matching heads see their own place, when going on
     corrections: float = 0.45             # share of the texts that can be corrected which are
     echo_corrections: float = 0.0         # the same among the first steps' texts
-    pool: int = 60_000                    # texts; each is seen several times, with other words masked
+    pool: int = 100_000                   # texts; each is seen several times, with other words masked
 
 # %% ../nbs/22_pretraining.ipynb #ed0351f4
 FIRST_PART = Pretraining(steps=2_500, decay=0.0)
-SECOND_PART = Pretraining(steps=2_300, seed=1, warmup=100, decay=0.4, copying=300, look_away=6.0, corrections=0.7,
+SECOND_PART = Pretraining(steps=11_000, seed=1, warmup=100, decay=0.4, copying=300, look_away=6.0, corrections=0.7,
                           echo_corrections=0.8)
 
 # %% ../nbs/22_pretraining.ipynb #1dfd37f8
@@ -111,9 +112,9 @@ def pretraining_batches(how: Pretraining) -> Iterator[dict[str, Tensor]]:
     "Batches without end: first of texts that stand there twice, then of all texts"
     draw, numbers = Draw(how.seed, "pretraining"), {token: i for i, token in enumerate(all_tokens())}
     for _ in range(how.copying):
-        echoes = [echo(draw) for _ in range(how.batch_size)]
+        echoes = [some_text(draw, echo) for _ in range(how.batch_size)]
         if how.echo_corrections:
-            echoes = [replace(text, equal=text.segments[0][0] == "sentence1:") for text in echoes]
+            echoes = [replace(text, sound=text.segments[0][0] == "sentence1:") for text in echoes]
         yield collate([an_example(draw, text, how.echo_corrections) for text in echoes], numbers)
     texts = [some_text(draw) for _ in range(how.pool)]
     length = np.array([sum(map(len, text.segments)) for text in texts])
@@ -167,7 +168,7 @@ def pretrain(how: Pretraining, folder: str | Path, report_every: int = 200, save
     adam, schedule = optimiser(model, how)
     begun, sums = time.time(), np.zeros(3)
     with open(folder / "log.jsonl", "w") as log:
-        for step in range(1, how.steps + 1):
+        for step in tqdm(range(1, how.steps + 1), desc="pretraining", unit=" steps", mininterval=2):
             batch = next(batches)
             out = model(**batch)
             out.loss.backward()
