@@ -40,3 +40,4 @@ from .sweep import sweep as sweep
 from .baselines import baseline as baseline
 from .taskmap import neighbours as neighbours, task_map as task_map, task_vectors as task_vectors
 from .firstrun import method_table as method_table, nano_run as nano_run, score_table as score_table
+from .transfer import FewShot as FewShot, few_shot as few_shot

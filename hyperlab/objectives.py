@@ -11,6 +11,8 @@ from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .nano import HELD_OUT_SIZES, NANO, NANO_ENTRIES, OPEN, VOUCHING, nano_data, some_event, texts_of
 from .world import (BAD, FILM_SUBJECTS, FOOD_SUBJECTS, GOOD, GOODS_VERBS, JUDGEMENTS, KINDS, PLACES, QUALITIES, SCIENCE_VERBS,
                             SOCIAL_VERBS, VERBS, Draw, Opinion, an_event, an_opinion, ask, event_in, generalise, near_miss,
@@ -145,11 +147,8 @@ SOURCES: tuple[tuple[float, Callable[[Draw], Text]], ...] = (
 
 def a_source(draw: Draw) -> Callable[[Draw], Text]:
     "One of the sources, by their shares"
-    number = float(draw.rng.random())
-    for share, source in SOURCES:
-        if (number := number - share) < 0:
-            break
-    return source
+    shares = np.cumsum([share for share, _ in SOURCES])
+    return SOURCES[int(np.searchsorted(shares, draw.rng.random() * shares[-1], side="right"))][1]
 
 
 @cache

@@ -14,6 +14,7 @@ import torch
 
 from .methods.hyperformer import HyperRule
 from .model import AdaptedModel
+from .palette import family_colour, house_style
 from .tasks import task
 
 if TYPE_CHECKING:
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
 Vectors = Mapping[str, np.ndarray]                    # task -> vector
 REPRESENTATIONS = ("z", "encoder", "decoder", "encoder weights", "decoder weights")
 KIN = {"similarity": "paraphrase"}                    # families that count as one
-OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000")
 
 # %% auto #0
-__all__ = ['Vectors', 'REPRESENTATIONS', 'KIN', 'OKABE_ITO', 'task_vectors', 'family_of', 'cosines', 'Neighbours', 'neighbours',
-           'plane', 'task_map', 'add_points']
+__all__ = ['Vectors', 'REPRESENTATIONS', 'KIN', 'task_vectors', 'family_of', 'cosines', 'Neighbours', 'neighbours', 'plane',
+           'task_map', 'add_points']
 
 # %% ../nbs/40_taskmap.ipynb #26ab6f91
 @torch.no_grad()
@@ -104,7 +104,7 @@ def task_map(before: Vectors, after: Vectors, what: str = "encoder") -> go.Figur
     for column, vectors in enumerate((before, after), 1):
         add_points(figure, vectors, column)
     title = f"Tasks by what the hypernetwork makes of them ({what}), principal components"
-    figure.update_layout(title=title, height=460, legend_title="family")
+    figure.update_layout(template=house_style(), title=title, height=460, legend_title="family")
     return figure
 
 
@@ -112,10 +112,10 @@ def add_points(figure: go.Figure, vectors: Vectors, column: int) -> None:
     "The tasks of one panel, one trace per family"
     points, share = plane(vectors)
     families = [family_of(name) for name in vectors]
-    for number, family in enumerate(dict.fromkeys(families)):
+    for family in dict.fromkeys(families):
         here = [i for i, found in enumerate(families) if found == family]
         figure.add_scatter(x=points[here, 0], y=points[here, 1], text=[list(vectors)[i] for i in here], name=family,
                            mode="markers+text", textposition="top center", showlegend=column == 2, row=1, col=column,
-                           marker={"size": 13, "color": OKABE_ITO[number % len(OKABE_ITO)]})
+                           marker={"size": 13, "color": family_colour(family)})
     figure.update_xaxes(title=f"component 1 ({share[0]:.0%} of variance)", row=1, col=column)
     figure.update_yaxes(title=f"component 2 ({share[1]:.0%})", row=1, col=column)
