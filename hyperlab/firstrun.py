@@ -12,21 +12,25 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
-
+from .backbones import read_config
+from .folder import write_json
 from .metrics import METRICS, average_metrics
 from .model import AdaptedModel, adapt
+from .objectives import nano_tokenizer
+from .sites import check_names
 from .tasks import tasks
+from .updates import own_chance, seed_everything
 
 if TYPE_CHECKING:
     import pandas as pd
+    from transformers import PreTrainedModel
 
     from hyperlab.folder import Run
 
-STEPS = 800               # updates of 32 examples, for every method
+STEPS = 1_200             # updates of 32 examples, for every method
 
 # %% auto #0
-__all__ = ['STEPS', 'HYPER', 'SETTINGS', 'Setting', 'nano_adapted', 'nano_run', 'random_backbone', 'write_result',
+__all__ = ['STEPS', 'HYPER', 'SETTINGS', 'Setting', 'nano_adapted', 'nano_run', 'random_backbone', 'result_name', 'write_result',
            'shipped_results', 'scores_of', 'score_table', 'method_table']
 
 # %% ../nbs/50_firstrun.ipynb #16b5f86f
@@ -51,12 +55,13 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
-def nano_adapted(method: str, seed: int = 0, backbone: Any = "nano") -> AdaptedModel:
-    "The method on the nano backbone, for the eight tasks; the seed fixes its start"
-    if method not in SETTINGS:
-        raise ValueError(f"no setting for method {method!r}: there are {', '.join(SETTINGS)}")
-    torch.manual_seed(seed)
-    return adapt(backbone, method, tasks("nano"), **SETTINGS[method].options)
+def nano_adapted(method: str, seed: int = 0, random: bool = False) -> AdaptedModel:
+    "The method on the nano backbone, or on a random one of that shape, for the eight tasks; the seed fixes its start"
+    check_names("method with a nano setting", [method], SETTINGS)
+    with own_chance():
+        seed_everything(seed)
+        backbone, tokenizer = (random_backbone(), nano_tokenizer()) if random else ("nano", None)
+        return adapt(backbone, method, tasks("nano"), tokenizer=tokenizer, **SETTINGS[method].options)
 
 
 def nano_run(method: str = "hyperformer++", seed: int = 0, steps: int = STEPS, run_dir: str | Path | None = None,
@@ -68,27 +73,24 @@ def nano_run(method: str = "hyperformer++", seed: int = 0, steps: int = STEPS, r
     return train(model or nano_adapted(method, seed), steps=steps, seed=seed, run_dir=run_dir, **how | more)
 
 # %% ../nbs/50_firstrun.ipynb #eb335ab1
-def random_backbone(seed: int = 0) -> Any:
-    "A backbone of the nano shape at random, as `transformers` starts it, which hands the nano tokenizer on"
-    from transformers import AutoConfig, T5ForConditionalGeneration
-
-    from hyperlab.backbones import place_of
-    torch.manual_seed(seed)
-    return T5ForConditionalGeneration(AutoConfig.from_pretrained(place_of("nano")))
+def random_backbone() -> PreTrainedModel:
+    "A backbone of the nano shape at random, as `transformers` starts it"
+    from transformers import AutoModelForSeq2SeqLM
+    backbone: PreTrainedModel = AutoModelForSeq2SeqLM.from_config(read_config("nano"))
+    return backbone
 
 
-def write_result(method: str, seed: int, folder: str | Path, steps: int = STEPS, random: bool = False, **more: Any) -> Path:
-    "Run a method and write its result where `shipped_results` finds it"
-    import tempfile
+def result_name(method: str, seed: int, random: bool = False) -> str:
+    "The name of a result: full-0, hyperformer++-random-0"
+    return f"{method}{'-random' if random else ''}-{seed}"
 
-    from transformers import AutoTokenizer
 
-    from hyperlab.backbones import place_of
-    model = nano_adapted(method, seed, random_backbone(seed) if random else "nano")
-    model._tokenizer = AutoTokenizer.from_pretrained(place_of("nano"))
-    run = nano_run(method, seed, steps, tempfile.mkdtemp(), model=model, report_to="none", **more)
-    path = Path(folder) / f"{method}{'-random' if random else ''}-{seed}.json"
-    path.write_text(json.dumps(run.result, indent=1) + "\n")
+def write_result(method: str, seed: int, folder: Path, run_dir: Path, random: bool = False, **more: Any) -> Path:
+    "Run a method, or go on with its run, and write its result where `shipped_results` finds it"
+    name = result_name(method, seed, random)
+    run = nano_run(method, seed, run_dir=run_dir / name, model=nano_adapted(method, seed, random), report_to="none", **more)
+    path = folder / f"{name}.json"
+    write_json(path, run.result)
     return path
 
 # %% ../nbs/50_firstrun.ipynb #c9f62ef5
