@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -31,7 +31,7 @@ STEPS = 1_200             # updates of 32 examples, for every method
 
 # %% auto #0
 __all__ = ['STEPS', 'HYPER', 'SETTINGS', 'Setting', 'nano_adapted', 'nano_run', 'random_backbone', 'result_name', 'write_result',
-           'shipped_results', 'scores_of', 'score_table', 'method_table']
+           'shipped_results', 'scores_of', 'baseline_means', 'score_table', 'method_table']
 
 # %% ../nbs/50_firstrun.ipynb #16b5f86f
 @dataclass(frozen=True)
@@ -107,12 +107,18 @@ def scores_of(result: Mapping[str, Any]) -> dict[str, float]:
     return column | {"mean of all": average_metrics(found)}
 
 
-def score_table(run: Run | None = None) -> pd.DataFrame:
-    "Scores per task of a run beside the baselines and the shipped results of the same seed"
+def baseline_means() -> dict[str, float]:
+    "Mean of all metrics of each shipped baseline: majority class, bag of words, bag of words that compares two texts"
+    found = shipped_results().get("baselines", {})
+    return {kind: scores_of({"tasks": tasks})["mean of all"] for kind, tasks in found.items()}
+
+
+def score_table(run: Run | None = None, beside: Sequence[str] = ("full-0", "adapter-dagger-0")) -> pd.DataFrame:
+    "Scores per task of a run beside the baselines and shipped results"
     import pandas as pd
     shipped = shipped_results()
     columns = {kind: scores_of({"tasks": found}) for kind, found in shipped.get("baselines", {}).items()}
-    columns |= {name: scores_of(result) for name, result in shipped.items() if name != "baselines" and name.endswith("-0")}
+    columns |= {name.rpartition("-")[0]: scores_of(shipped[name]) for name in beside if name in shipped}
     if run is not None:
         columns[f"{run.result['method']} (this run)"] = scores_of(run.result)
     return pd.DataFrame(columns).round(1)
