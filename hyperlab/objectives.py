@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 # %% auto #0
-__all__ = ['SPECIAL', 'SENTINELS', 'MASKS', 'SIGNS', 'FIELDS', 'PATTERN', 'Words', 'JUDGEMENT_WORDS', 'SOURCES', 'PLAIN', 'NONE',
-           'REPLACED', 'EXCHANGED', 'DENIAL', 'NEIGHBOURS', 'INFLECTED', 'answer_words', 'all_tokens', 'nano_tokenizer',
-           'Text', 'words_of', 'statements', 'questions', 'story', 'heard', 'review', 'babble', 'echo', 'a_source',
-           'held_out_texts', 'sentences_of', 'some_text', 'denoising', 'inflections', 'word_classes', 'misinflected',
-           'being_words', 'replaced', 'exchanged', 'denial', 'neighbours', 'inflected', 'correction', 'an_example']
+__all__ = ['SPECIAL', 'SENTINELS', 'MASKS', 'SIGNS', 'FIELDS', 'PATTERN', 'Words', 'plain_review', 'JUDGEMENT_WORDS', 'SOURCES',
+           'PLAIN', 'NONE', 'REPLACED', 'EXCHANGED', 'DENIAL', 'NEIGHBOURS', 'INFLECTED', 'answer_words', 'all_tokens',
+           'nano_tokenizer', 'Text', 'words_of', 'statements', 'questions', 'story', 'heard', 'review', 'babble',
+           'echo', 'a_source', 'held_out_texts', 'sentences_of', 'some_text', 'denoising', 'inflections',
+           'word_classes', 'misinflected', 'being_words', 'replaced', 'exchanged', 'denial', 'neighbours', 'inflected',
+           'correction', 'an_example']
 
 # %% ../nbs/22_objectives.ipynb #4cad447f
 SPECIAL = ("<pad>", "</s>", "<unk>")
@@ -107,22 +108,25 @@ def story(draw: Draw) -> Text:
     return Text((("sentence:", *words_of(say(draw, event))),), True)
 
 # %% ../nbs/22_objectives.ipynb #b6698927
-def heard(draw: Draw, positive: bool, subjects: tuple[str, ...]) -> Opinion:
+def heard(draw: Draw, positive: bool, subjects: tuple[str, ...], denials: float) -> Opinion:
     "An opinion of the training part"
-    opinion = an_opinion(draw, positive, subjects)
+    opinion = an_opinion(draw, positive, subjects, denials)
     while part_of(opinion.key) != "train":
-        opinion = an_opinion(draw, positive, subjects)
+        opinion = an_opinion(draw, positive, subjects, denials)
     return opinion
 
 
-def review(draw: Draw) -> Text:
+def review(draw: Draw, denials: float = 0.35) -> Text:
     "Opinions of one polarity, or two of which one outweighs the other"
     positive, subjects = draw.chance(0.5), tuple(FILM_SUBJECTS if draw.chance(0.5) else FOOD_SUBJECTS)
     if draw.chance(0.3):
-        pair = heard(draw, not positive, subjects), heard(draw, positive, subjects)
+        pair = heard(draw, not positive, subjects, denials), heard(draw, positive, subjects, denials)
         return Text((("sentence:", *words_of(say_contrast(draw, *pair))),))
-    said = " ".join(f"{say_opinion(draw, heard(draw, positive, subjects))}." for _ in range(2 + draw.below(3)))
+    said = " ".join(f"{say_opinion(draw, heard(draw, positive, subjects, denials))}." for _ in range(2 + draw.below(3)))
     return Text((("sentence:", *words_of(said)),))
+
+
+plain_review = partial(review, denials=0.1)
 
 
 def babble(draw: Draw) -> Text:

@@ -5,6 +5,7 @@
 # %% ../nbs/22_pretraining.ipynb #b9c8dedd
 from __future__ import annotations
 
+import copy
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -17,16 +18,16 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from .objectives import MASKS, SENTINELS, Words, all_tokens, an_example, echo, nano_tokenizer, some_text
+from .objectives import MASKS, SENTINELS, Text, Words, all_tokens, an_example, echo, nano_tokenizer, plain_review, some_text
 from .world import Draw
 
 if TYPE_CHECKING:
     from transformers import T5ForConditionalGeneration
 
 # %% auto #0
-__all__ = ['FIRST_PART', 'SECOND_PART', 'CARD', 'Pretraining', 'nano_model', 'align', 'as_ids', 'padded', 'collate',
-           'pretraining_batches', 'rate_at', 'optimiser', 'hits', 'beginning', 'pretrain', 'save_backbone', 'read_part',
-           'curve_rows', 'write_card']
+__all__ = ['FIRST_PART', 'SECOND_PART', 'THIRD_PART', 'PARTS', 'CARD', 'Pretraining', 'nano_model', 'align', 'as_ids', 'padded',
+           'collate', 'a_text', 'pretraining_batches', 'rate_at', 'optimiser', 'hits', 'beginning', 'read_part',
+           'is_finished', 'pretrain', 'save_backbone', 'curve_rows', 'write_card']
 
 # %% ../nbs/22_pretraining.ipynb #84c317cf
 @dataclass(frozen=True)
@@ -49,12 +50,16 @@ class Pretraining:
     look_away: float = 0.0                # taken from the bias with which matching heads see their own place, when going on
     corrections: float = 0.45             # share of the texts that can be corrected which are
     echo_corrections: float = 0.0         # the same among the first steps' texts
+    plain_reviews: float = 0.0            # share of the texts that are reviews with few denials
     pool: int = 100_000                   # texts; each is seen several times, with other words masked
 
 # %% ../nbs/22_pretraining.ipynb #ed0351f4
 FIRST_PART = Pretraining(steps=2_500, decay=0.0)
 SECOND_PART = Pretraining(steps=11_000, seed=1, warmup=100, decay=0.4, copying=300, look_away=6.0, corrections=0.7,
                           echo_corrections=0.8)
+THIRD_PART = Pretraining(steps=3_000, seed=2, learning_rate=7e-4, warmup=100, decay=0.7, copying=0, corrections=0.6,
+                         plain_reviews=0.4, pool=60_000)
+PARTS = {"first": FIRST_PART, "second": SECOND_PART, "third": THIRD_PART}
 
 # %% ../nbs/22_pretraining.ipynb #1dfd37f8
 def nano_model(how: Pretraining) -> T5ForConditionalGeneration:
@@ -108,6 +113,12 @@ def collate(examples: Sequence[tuple[Words, Words]], numbers: dict[str, int]) ->
     return {"input_ids": inputs, "attention_mask": (inputs != 0).long(), "labels": labels}
 
 
+def a_text(draw: Draw, how: Pretraining) -> Text:
+    "A text of the pool"
+    plain = how.plain_reviews and draw.chance(how.plain_reviews)
+    return some_text(draw, plain_review if plain else None)
+
+
 def pretraining_batches(how: Pretraining) -> Iterator[dict[str, Tensor]]:
     "Batches without end: first of texts that stand there twice, then of all texts"
     draw, numbers = Draw(how.seed, "pretraining"), {token: i for i, token in enumerate(all_tokens())}
@@ -116,7 +127,7 @@ def pretraining_batches(how: Pretraining) -> Iterator[dict[str, Tensor]]:
         if how.echo_corrections:
             echoes = [replace(text, sound=text.segments[0][0] == "sentence1:") for text in echoes]
         yield collate([an_example(draw, text, how.echo_corrections) for text in echoes], numbers)
-    texts = [some_text(draw) for _ in range(how.pool)]
+    texts = [a_text(draw, how) for _ in range(how.pool)]
     length = np.array([sum(map(len, text.segments)) for text in texts])
     while True:
         order = draw.rng.permutation(how.pool)
@@ -161,6 +172,21 @@ def beginning(how: Pretraining) -> T5ForConditionalGeneration:
     return model
 
 
+def read_part(folder: Path) -> tuple[dict[str, Any], list[dict[str, float]]]:
+    "Settings and log of one part"
+    log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return json.loads((folder / "pretraining.json").read_text()), log
+
+
+def is_finished(folder: Path, how: Pretraining) -> bool:
+    "Whether a folder holds the whole of this part"
+    try:
+        settings, log = read_part(folder)
+    except FileNotFoundError:
+        return False
+    return settings == asdict(how) and bool(log) and log[-1]["step"] == how.steps
+
+
 def pretrain(how: Pretraining, folder: str | Path, report_every: int = 200, save_every: int = 1000) -> T5ForConditionalGeneration:
     "Train from the start; the folder gets log.jsonl and, again and again, the weights"
     model, batches, folder = beginning(how), pretraining_batches(how), Path(folder)
@@ -189,7 +215,6 @@ def pretrain(how: Pretraining, folder: str | Path, report_every: int = 200, save
 # %% ../nbs/22_pretraining.ipynb #85161a1e
 def save_backbone(model: T5ForConditionalGeneration, folder: Path, how: Pretraining) -> None:
     "Write configuration, weights in bfloat16, tokenizer and settings"
-    import copy
     stored: Any = copy.deepcopy(model)
     stored.to(torch.bfloat16).save_pretrained(folder)
     nano_tokenizer().save_pretrained(folder)
@@ -210,7 +235,8 @@ float32; it is stored as bfloat16.
 
 **How it was made.** `nbs/pretrain.ipynb`, in {count} parts: {steps:,} steps of {batch_size} texts in all, AdamW, one CPU thread,
 {minutes} minutes on a busy machine. At the start queries equal keys, heads copy what they read, and two heads look at
-their neighbours; for the second part, the other heads are turned away from their own place. Seeds and all settings:
+their neighbours; for the second part, the other heads are turned away from their own place; in the third, many texts
+are reviews. Seeds and all settings:
 
 ```json
 {parts}
@@ -230,12 +256,6 @@ about language.
 |---|---|---|---|---|
 {curve}
 """
-
-
-def read_part(folder: Path) -> tuple[dict[str, Any], list[dict[str, float]]]:
-    "Settings and log of one part"
-    log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
-    return json.loads((folder / "pretraining.json").read_text()), log
 
 
 def curve_rows(logs: Sequence[list[dict[str, float]]]) -> str:
