@@ -14,7 +14,7 @@ import torch
 
 import hyperlab as hl
 from hyperlab.baselines import KINDS, baseline
-from hyperlab.firstrun import SETTINGS, result_name, write_result
+from hyperlab.firstrun import COMPARED, SETTINGS, result_name, write_result
 from hyperlab.folder import write_json
 
 PACKAGE = Path(hl.__file__).parent
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="seeds of each method")
     parser.add_argument("--runs", type=Path, default=Path("runs/nano-table"), help="where the runs go; unfinished ones go on")
     parser.add_argument("--results", type=Path, default=PACKAGE / "nano_results", help="where the results go")
-    parser.add_argument("--methods", nargs="+", default=list(SETTINGS), choices=list(SETTINGS), help="which methods")
+    parser.add_argument("--methods", nargs="+", default=list(COMPARED), choices=list(SETTINGS), help="which methods")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     datasets.disable_progress_bars()

@@ -17,7 +17,6 @@ from .folder import write_json
 from .metrics import METRICS, average_metrics
 from .model import AdaptedModel, adapt
 from .objectives import nano_tokenizer
-from .sites import check_names
 from .tasks import tasks
 from .updates import own_chance, seed_everything
 
@@ -30,8 +29,9 @@ if TYPE_CHECKING:
 STEPS = 1_200             # updates of 32 examples, for every method
 
 # %% auto #0
-__all__ = ['STEPS', 'HYPER', 'SETTINGS', 'Setting', 'nano_adapted', 'nano_run', 'random_backbone', 'result_name', 'write_result',
-           'shipped_results', 'scores_of', 'baseline_means', 'score_table', 'method_table']
+__all__ = ['STEPS', 'HYPER', 'BOTTLENECK', 'BESIDE', 'SETTINGS', 'COMPARED', 'Setting', 'setting_of', 'nano_adapted', 'nano_run',
+           'random_backbone', 'result_name', 'write_result', 'shipped_results', 'scores_of', 'baseline_means',
+           'score_table', 'method_table']
 
 # %% ../nbs/50_firstrun.ipynb #16b5f86f
 @dataclass(frozen=True)
@@ -43,32 +43,51 @@ class Setting:
 
 
 HYPER = {"reduction_factor": 8, "task_width": 32, "embedding_width": 32, "projector_width": 64}
+BOTTLENECK = {"reduction_factor": 8}
+BESIDE = {"encoder_size": 16, "decoder_size": 16}
 SETTINGS: dict[str, Setting] = {
     "hyperformer++": Setting(6e-4, HYPER, {"projector": 2e-3, "embedding": 2e-3, "layer_norm": 2e-3}),
     "hyperformer": Setting(6e-4, HYPER, {"projector": 2e-3, "embedding": 2e-3, "layer_norm": 2e-3}),
-    "adapter-dagger": Setting(3e-3, {"reduction_factor": 8}),
-    "adapter": Setting(3e-3, {"reduction_factor": 8}),
-    "compacter++": Setting(3e-3, {"reduction_factor": 8}),
-    "hyperdecoder": Setting(1e-3, {"encoder_size": 16, "decoder_size": 16, "hypernetwork_width": 32}),
+    "hyperformer-released": Setting(6e-4, HYPER, {"projector": 2e-3, "embedding": 2e-3, "layer_norm": 2e-3}),
+    "adapter-dagger": Setting(3e-3, BOTTLENECK),
+    "adapter": Setting(3e-3, BOTTLENECK),
+    "pfeiffer": Setting(1e-2, BOTTLENECK),
+    "adapterdrop": Setting(1e-2, BOTTLENECK),
+    "adapter-lowrank": Setting(1e-2, BOTTLENECK),
+    "phm-adapter": Setting(1e-2, BOTTLENECK),
+    "compacter": Setting(1e-2, BOTTLENECK),
+    "compacter++": Setting(1e-2, BOTTLENECK),
+    "hyperdecoder": Setting(1e-3, BESIDE | {"hypernetwork_width": 32}),
+    "task-hypernet": Setting(1e-3, BESIDE | {"hypernetwork_width": 32}),
+    "parallel-adapter": Setting(6e-3, BESIDE),
+    "polytropon": Setting(1e-2),
     "hypergrid": Setting(1e-3, {"columns": 32}),
+    "intrinsic-said": Setting(2e-2, {"dimension": 2_000}),
+    "bitfit": Setting(3e-2),
+    "prompt-tuning": Setting(0.3, {"length": 20}),
     "full": Setting(1e-3),
 }
+COMPARED = ("hyperformer++", "hyperformer", "adapter-dagger", "adapter", "compacter++", "hyperdecoder", "hypergrid", "full")
 
 
-def nano_adapted(method: str, seed: int = 0, random: bool = False) -> AdaptedModel:
-    "The method on the nano backbone, or on a random one of that shape, for the eight tasks; the seed fixes its start"
-    check_names("method with a nano setting", [method], SETTINGS)
+def setting_of(method: str) -> Setting:
+    "What a method is given on the nano backbone; one without a setting of its own gets a middling rate"
+    return SETTINGS.get(method, Setting(3e-3))
+
+
+def nano_adapted(method: str, seed: int = 0, names: Sequence[str] | None = None, random: bool = False) -> AdaptedModel:
+    "The method on the nano backbone, or on a random one of that shape, for the eight tasks or others; the seed fixes its start"
     with own_chance():
         seed_everything(seed)
         backbone, tokenizer = (random_backbone(), nano_tokenizer()) if random else ("nano", None)
-        return adapt(backbone, method, tasks("nano"), tokenizer=tokenizer, **SETTINGS[method].options)
+        return adapt(backbone, method, names or tasks("nano"), tokenizer=tokenizer, **setting_of(method).options)
 
 
 def nano_run(method: str = "hyperformer++", seed: int = 0, steps: int = STEPS, run_dir: str | Path | None = None,
              model: AdaptedModel | None = None, **more: Any) -> Run:
     "Train a method on the eight nano tasks, and test it"
     from hyperlab.trainer import train
-    setting = SETTINGS[method]
+    setting = setting_of(method)
     how: dict[str, Any] = {"learning_rate": setting.rate, "rates": dict(setting.rates), "eval_every": steps, "eval_batch_size": 200}
     return train(model or nano_adapted(method, seed), steps=steps, seed=seed, run_dir=run_dir, **how | more)
 
@@ -88,7 +107,7 @@ def result_name(method: str, seed: int, random: bool = False) -> str:
 def write_result(method: str, seed: int, folder: Path, run_dir: Path, random: bool = False, **more: Any) -> Path:
     "Run a method, or go on with its run, and write its result where `shipped_results` finds it"
     name = result_name(method, seed, random)
-    run = nano_run(method, seed, run_dir=run_dir / name, model=nano_adapted(method, seed, random), report_to="none", **more)
+    run = nano_run(method, seed, run_dir=run_dir / name, model=nano_adapted(method, seed, random=random), report_to="none", **more)
     path = folder / f"{name}.json"
     write_json(path, run.result)
     return path
