@@ -22,6 +22,7 @@ from .updates import own_chance, seed_everything
 
 if TYPE_CHECKING:
     import pandas as pd
+    import plotly.graph_objects as go
     from transformers import PreTrainedModel
 
     from hyperlab.folder import Run
@@ -31,7 +32,7 @@ STEPS = 1_200             # updates of 32 examples, for every method
 # %% auto #0
 __all__ = ['STEPS', 'HYPER', 'BOTTLENECK', 'BESIDE', 'SETTINGS', 'COMPARED', 'Setting', 'setting_of', 'nano_adapted', 'nano_run',
            'random_backbone', 'result_name', 'write_result', 'shipped_results', 'scores_of', 'baseline_means',
-           'score_table', 'method_table']
+           'score_table', 'method_table', 'score_picture']
 
 # %% ../nbs/50_firstrun.ipynb #16b5f86f
 @dataclass(frozen=True)
@@ -154,3 +155,19 @@ def method_table() -> pd.DataFrame:
     out = table.agg(score=("mean", "mean"), spread=("mean", "std"), seeds=("mean", "size"), trained=("trained", "first"),
                     seconds=("seconds", "mean"))
     return out.sort_values("score", ascending=False, ignore_index=True).round(1)
+
+# %% ../nbs/50_firstrun.ipynb #5a43fa49
+def score_picture() -> go.Figure:
+    "Score against trained parameters of every shipped method, and the baselines as lines"
+    import plotly.graph_objects as go
+
+    from hyperlab.palette import OKABE_ITO, styled
+    table = method_table()
+    table = table[table.backbone == "nano"]
+    figure = go.Figure(go.Scatter(x=table.trained, y=table.score, text=table.method, mode="markers+text", textposition="top center",
+                                  marker={"size": 12, "color": OKABE_ITO["blue"]}, showlegend=False,
+                                  error_y={"type": "data", "array": table.spread.fillna(0), "thickness": 1}))
+    for kind, score in baseline_means().items():
+        figure.add_hline(y=score, line={"dash": "dot", "width": 1}, annotation_text=kind, annotation_position="bottom right")
+    figure.update_xaxes(type="log")
+    return styled(figure, "Eight nano tasks, same budget", "trained parameters", "mean of eleven metrics, test")
