@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 # %% auto #0
-__all__ = ['SPECIAL', 'SENTINELS', 'MASKS', 'SIGNS', 'FIELDS', 'PATTERN', 'Words', 'plain_review', 'JUDGEMENT_WORDS', 'SOURCES',
-           'PLAIN', 'NONE', 'REPLACED', 'EXCHANGED', 'DENIAL', 'NEIGHBOURS', 'INFLECTED', 'answer_words', 'all_tokens',
-           'nano_tokenizer', 'Text', 'words_of', 'statements', 'questions', 'story', 'heard', 'review', 'babble',
-           'echo', 'a_source', 'held_out_texts', 'sentences_of', 'some_text', 'denoising', 'inflections',
+__all__ = ['SPECIAL', 'SENTINELS', 'MASKS', 'SIGNS', 'FIELDS', 'PATTERN', 'Words', 'JUDGEMENT_WORDS', 'SOURCES', 'PLAIN', 'NONE',
+           'REPLACED', 'EXCHANGED', 'DENIAL', 'NEIGHBOURS', 'INFLECTED', 'answer_words', 'all_tokens', 'nano_tokenizer',
+           'Text', 'words_of', 'statements', 'questions', 'story', 'heard', 'review', 'agreement', 'babble', 'echo',
+           'a_source', 'held_out_texts', 'sentences_of', 'some_text', 'mask_rate', 'denoising', 'inflections',
            'word_classes', 'misinflected', 'being_words', 'replaced', 'exchanged', 'denial', 'neighbours', 'inflected',
            'correction', 'an_example']
 
@@ -69,9 +69,10 @@ Words = list[str]
 
 @dataclass(frozen=True)
 class Text:
-    "One or two segments, and whether a mistake in them can be told: two of one meaning, or a plain statement"
+    "One or two segments, and what can be asked about them"
     segments: tuple[tuple[str, ...], ...]
-    sound: bool = False
+    sound: bool = False                   # a mistake can be told: two segments of one meaning, or a plain statement
+    agreeing: bool = False                # opinions of one polarity, of which the judgements are masked
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -108,7 +109,7 @@ def story(draw: Draw) -> Text:
     return Text((("sentence:", *words_of(say(draw, event))),), True)
 
 # %% ../nbs/22_objectives.ipynb #b6698927
-def heard(draw: Draw, positive: bool, subjects: tuple[str, ...], denials: float) -> Opinion:
+def heard(draw: Draw, positive: bool, subjects: tuple[str, ...], denials: float = 0.35) -> Opinion:
     "An opinion of the training part"
     opinion = an_opinion(draw, positive, subjects, denials)
     while part_of(opinion.key) != "train":
@@ -116,17 +117,21 @@ def heard(draw: Draw, positive: bool, subjects: tuple[str, ...], denials: float)
     return opinion
 
 
-def review(draw: Draw, denials: float = 0.35) -> Text:
+def review(draw: Draw) -> Text:
     "Opinions of one polarity, or two of which one outweighs the other"
     positive, subjects = draw.chance(0.5), tuple(FILM_SUBJECTS if draw.chance(0.5) else FOOD_SUBJECTS)
     if draw.chance(0.3):
-        pair = heard(draw, not positive, subjects, denials), heard(draw, positive, subjects, denials)
+        pair = heard(draw, not positive, subjects), heard(draw, positive, subjects)
         return Text((("sentence:", *words_of(say_contrast(draw, *pair))),))
-    said = " ".join(f"{say_opinion(draw, heard(draw, positive, subjects, denials))}." for _ in range(2 + draw.below(3)))
+    said = " ".join(f"{say_opinion(draw, heard(draw, positive, subjects))}." for _ in range(2 + draw.below(3)))
     return Text((("sentence:", *words_of(said)),))
 
 
-plain_review = partial(review, denials=0.1)
+def agreement(draw: Draw) -> Text:
+    "Three to five opinions of one polarity, none of them denied"
+    positive, subjects = draw.chance(0.5), tuple(FILM_SUBJECTS if draw.chance(0.5) else FOOD_SUBJECTS)
+    said = " ".join(f"{say_opinion(draw, heard(draw, positive, subjects, 0.0))}." for _ in range(3 + draw.below(3)))
+    return Text((("sentence:", *words_of(said)),), agreeing=True)
 
 
 def babble(draw: Draw) -> Text:
@@ -182,14 +187,21 @@ def some_text(draw: Draw, source: Callable[[Draw], Text] | None = None) -> Text:
 PLAIN = {"the", "by", *SIGNS}                         # easily guessed, and therefore masked less often
 
 
-def denoising(draw: Draw, text: Text, rate: float = 0.28) -> tuple[Words, Words]:
+def mask_rate(text: Text, word: str, rate: float = 0.28) -> float:
+    "How often a word of a text is masked"
+    if text.agreeing:
+        return 0.4 if word in JUDGEMENT_WORDS else 0.0
+    return rate / 4 if word in PLAIN else rate
+
+
+def denoising(draw: Draw, text: Text) -> tuple[Words, Words]:
     "Source with masked words in one segment, and the masked words as target"
     chosen = draw.below(len(text.segments))
     source, target, used = Words(), Words(), 0
     for place, segment in enumerate(text.segments):
         for word in segment:
             masks = place == chosen and used < MASKS and not word.endswith(":")
-            gap, gone = masks and draw.chance(0.06), masks and draw.chance(rate / 4 if word in PLAIN else rate)
+            gap, gone = masks and draw.chance(0.06), masks and draw.chance(mask_rate(text, word))
             if gap or gone:
                 source.append(SENTINELS[used])
                 target += [SENTINELS[used], word] if gone else [SENTINELS[used]]

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from .objectives import MASKS, SENTINELS, Text, Words, all_tokens, an_example, echo, nano_tokenizer, plain_review, some_text
+from .objectives import MASKS, SENTINELS, Text, Words, agreement, all_tokens, an_example, echo, nano_tokenizer, some_text
 from .world import Draw
 
 if TYPE_CHECKING:
@@ -50,15 +50,15 @@ class Pretraining:
     look_away: float = 0.0                # taken from the bias with which matching heads see their own place, when going on
     corrections: float = 0.45             # share of the texts that can be corrected which are
     echo_corrections: float = 0.0         # the same among the first steps' texts
-    plain_reviews: float = 0.0            # share of the texts that are reviews with few denials
+    agreements: float = 0.0               # share of the texts that are agreeing opinions
     pool: int = 100_000                   # texts; each is seen several times, with other words masked
 
 # %% ../nbs/22_pretraining.ipynb #ed0351f4
 FIRST_PART = Pretraining(steps=2_500, decay=0.0)
 SECOND_PART = Pretraining(steps=11_000, seed=1, warmup=100, decay=0.4, copying=300, look_away=6.0, corrections=0.7,
                           echo_corrections=0.8)
-THIRD_PART = Pretraining(steps=3_000, seed=2, learning_rate=7e-4, warmup=100, decay=0.7, copying=0, corrections=0.6,
-                         plain_reviews=0.4, pool=60_000)
+THIRD_PART = Pretraining(steps=1_500, seed=2, learning_rate=6e-4, warmup=100, decay=0.8, copying=0, corrections=0.6,
+                         agreements=0.3, pool=40_000)
 PARTS = {"first": FIRST_PART, "second": SECOND_PART, "third": THIRD_PART}
 
 # %% ../nbs/22_pretraining.ipynb #1dfd37f8
@@ -115,8 +115,8 @@ def collate(examples: Sequence[tuple[Words, Words]], numbers: dict[str, int]) ->
 
 def a_text(draw: Draw, how: Pretraining) -> Text:
     "A text of the pool"
-    plain = how.plain_reviews and draw.chance(how.plain_reviews)
-    return some_text(draw, plain_review if plain else None)
+    agreeing = how.agreements and draw.chance(how.agreements)
+    return some_text(draw, agreement if agreeing else None)
 
 
 def pretraining_batches(how: Pretraining) -> Iterator[dict[str, Tensor]]:
@@ -235,8 +235,8 @@ float32; it is stored as bfloat16.
 
 **How it was made.** `nbs/pretrain.ipynb`, in {count} parts: {steps:,} steps of {batch_size} texts in all, AdamW, one CPU thread,
 {minutes} minutes on a busy machine. At the start queries equal keys, heads copy what they read, and two heads look at
-their neighbours; for the second part, the other heads are turned away from their own place; in the third, many texts
-are reviews. Seeds and all settings:
+their neighbours; for the second part, the other heads are turned away from their own place; in the third, a
+third of the texts are opinions that agree. Seeds and all settings:
 
 ```json
 {parts}
