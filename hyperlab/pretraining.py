@@ -247,7 +247,8 @@ third of the texts are opinions that agree. Seeds and all settings:
 neighbouring meanings, single sentences, reviews, random words twice. Objectives: denoising (words of one text masked) and
 correction (a word exchanged, two nouns exchanged, a denial put in or left out, neighbours exchanged, a wrong inflection, or
 nothing: write which). **No label of any task was used. The mistakes to be corrected resemble the near-misses of the
-paraphrase, inference and acceptability tasks**, so scores on nano tasks say how methods compare on this backbone and nothing
+paraphrase, inference and acceptability tasks, and opinions that agree teach which words of praise and blame go together,
+which the sentiment tasks ask about**, so scores on nano tasks say how methods compare on this backbone and nothing
 about language.
 
 **Checksum** (sha256 of `model.safetensors`): `{checksum}`
@@ -260,7 +261,7 @@ about language.
 
 def curve_rows(logs: Sequence[list[dict[str, float]]]) -> str:
     "About ten lines of each part's log as rows of a table"
-    shown = [(part, row) for part, log in enumerate(logs, 1) for row in log[:: max(1, len(log) // 10)] + log[-1:]]
+    shown = [(part, row) for part, log in enumerate(logs, 1) for row in log[:-1][:: max(1, len(log) // 10)] + log[-1:]]
     return "\n".join(f"| {part} | {{step}} | {{loss:.3f}} | {{words:.3f}} | {{kinds:.3f}} |".format(**row) for part, row in shown)
 
 
