@@ -100,7 +100,7 @@ class Plan:
 
     def departures(self) -> list[str]:
         "Where the run will not be what the paper describes."
-        about = {"options": self.method.to_dict(), "tasks": self.tasks, "small": is_small_name(self.backbone)}
+        about: dict[str, Any] = {"options": self.method.to_dict(), "tasks": self.tasks, "small": is_small_name(self.backbone)}
         return departures(self.recipe, self.method.name, **about)
 
     def build(self) -> AdaptedModel:

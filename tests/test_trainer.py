@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from pathlib import Path
 
 import pandas as pd
@@ -11,8 +12,10 @@ import pytest
 import torch
 
 import hyperlab as hl
+from hyperlab.answers import Accepted
 from hyperlab.entry import Task
 from hyperlab.resume import snapshots
+from hyperlab.toy import toy_backbone, toy_tokenizer
 from hyperlab.updates import target_tokens, token_loss
 from toy_runs import SHORT, outcome, toy_model, toy_run
 
@@ -242,6 +245,42 @@ def test_runs_is_a_table(finished: hl.Run) -> None:
     assert math.isclose(hl.compare(table).loc["adapter-dagger", "average_tasks"], finished.result["average_tasks"])
     assert len(hl.curves(finished, "loss").data[0].x) == SHORT["steps"] // SHORT["log_every"]
     assert json.loads((finished.path / "result.json").read_text()) == finished.result
+
+
+@pytest.fixture
+def reading_task() -> str:
+    "A made-up reading task: one animal in a context of fifty words, for a model that reads twenty-four at a time."
+    from hyperlab.toy import FILLER, PETS
+
+    chance = random.Random(0)
+
+    def row() -> dict:
+        words = [chance.choice(FILLER) for _ in range(50)]
+        pet = chance.choice(PETS)
+        words[chance.randrange(50)] = pet
+        context = " ".join(words)
+        return {"question": "which", "context": context, "answers": {"text": [pet], "answer_start": [context.index(pet)]}}
+
+    rows = {split: [row() for _ in range(size)] for split, size in {"train": 300, "validation": 20, "test": 60}.items()}
+    reading = {"answer": Accepted("answers.text"), "metrics": ("squad_em",), "max_source_length": 24, "max_target_length": 4}
+    return hl.register_task(hl.task_from("toy-reading", rows, "{question} {context}", **reading)).name
+
+
+def test_long_contexts_are_read_to_their_end(reading_task: str, tmp_path: Path) -> None:
+    "Trained and tested in chunks: right also where the answer lies behind what one reading holds."
+    model = hl.adapt(toy_backbone(), "full", [reading_task], tokenizer=toy_tokenizer())
+    settings = {"steps": 150, "batch_size": 32, "learning_rate": 3e-3, "eval_every": 75}
+    run = hl.train(model, run_dir=tmp_path / "run", progress=False, report_to="none", **settings)
+    facts = run.config["data"]["test"][reading_task]
+    assert facts["rows"] == 60 < facts["chunks"]
+    written = run.predictions
+    assert len(written) == 60
+    late = written[[s.split().index(t) > 24 for s, t in zip(written.source, written.target, strict=True)]]
+    assert len(late) > 20
+    right = 100 * (late.prediction == late.target).mean()
+    print(f"answers behind the first reading: {right:.0f} % of {len(late)} right")
+    assert right > 80
+    assert run.result["tasks"][reading_task]["squad_em"] == pytest.approx(100 * (written.prediction == written.target).mean())
 
 
 cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
