@@ -6,6 +6,8 @@
 __all__ = ['chosen_loggers', 'make_accelerator', 'check_machine']
 
 # %% ../nbs/30_machine.ipynb #78f0ec19
+import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -40,7 +42,11 @@ def make_accelerator(report_to: Any, run_dir: Path) -> Accelerator:
     unused = DistributedDataParallelKwargs(find_unused_parameters=True)  # adapters of tasks that a batch lacks
     plain = not torch.accelerator.is_available()  # accelerate joins processes on CPUs only when told that it is on CPUs
     loggers = chosen_loggers(report_to) or None
-    return Accelerator(cpu=plain, mixed_precision="no", log_with=loggers, project_dir=run_dir, kwargs_handlers=[unused])
+    found = Accelerator(cpu=plain, mixed_precision="no", log_with=loggers, project_dir=run_dir, kwargs_handlers=[unused])
+    if found.num_processes == 1 and os.environ.get("ACCELERATE_USE_CPU") == "True" and "MASTER_PORT" in os.environ:
+        warnings.warn("`accelerate launch --cpu` has started one process, whatever --num_processes says: use "
+                      "`accelerate launch --multi_gpu`, which runs on CPUs where there is no GPU, or torchrun", stacklevel=3)
+    return found
 
 
 def check_machine(recipe: Recipe, accelerator: Accelerator) -> None:

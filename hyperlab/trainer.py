@@ -238,14 +238,14 @@ class Finishing(Reporting):
         return {name: int(progress.best[name][1]) if self.recipe.selection == "per-task" and name in progress.best else best
                 for name in ["average", *tasks]}  # fmt: skip
 
-    def finish(self) -> None:
+    def finish(self, interruption: Interruption | None = None) -> None:
         "Test the selected weights and write the result."
         steps, reported = self.selected(), self.data["validation"] | self.data["test"]
         found: dict[int, Evaluation] = {}
         for step in sorted(set(steps.values()), key=lambda s: s == steps["average"]):  # the model's own last
             load_weights(self.checkpoints / snapshot_name(step), self.model)
             if names := [name for name in self.model.tasks if steps[name] == step]:
-                found[step] = self.judge({name: reported[name] for name in names})
+                found[step] = self.judge({name: reported[name] for name in names}, interruption)
         scores = {name: found[steps[name]].tasks[name] for name in self.model.tasks}
         written = {name: found[steps[name]].predictions[name] for name in self.model.tasks}
         unreadable = {name: found[steps[name]].unreadable[name] for name in self.model.tasks}
@@ -314,7 +314,7 @@ def go_on(training: Finishing, interruption: Interruption, show: bool) -> None:
         look: dict[str, Any] = {"desc": run.name, "unit": "step", "disable": quiet, "mininterval": 1}
         with tqdm(total=recipe.steps, initial=training.progress.step, **look) as bar:
             training.loop(interruption, bar)
-        training.finish()
+        training.finish(interruption)
     except Stopped:
         training.save()
         interruption.obey()
