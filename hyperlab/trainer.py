@@ -24,7 +24,7 @@ from .evaluation import Evaluation, TaskSplit, evaluate, prediction_table
 from .folder import Run, held, now, peak_memory, write_json
 from .guard import Diagnosis, NonFinite, diagnose, keep_evidence
 from .interruption import Interruption, Stopped
-from .machine import check_machine, make_accelerator
+from .machine import check_machine, logger_options, make_accelerator
 from .model import AdaptedModel
 from .protocols import Recipe
 from .request import (Splits, check_same_run, default_folder, load_data, model_departures, model_recipe, run_config,
@@ -298,8 +298,9 @@ def begin(run: Run, config: dict[str, Any], accelerator: Accelerator) -> None:
         else:
             write_json(run.path / "config.json", config)
     plain = {k: v if isinstance(v, int | float | str | bool) else str(v) for k, v in config["recipe"].items()}
-    accelerator.init_trackers("hyperlab", config=plain)
     accelerator.wait_for_everyone()
+    if not run.finished:
+        accelerator.init_trackers("hyperlab", config=plain, init_kwargs=logger_options(run.path, run.config["begun"]))
 
 
 def go_on(training: Finishing, interruption: Interruption, show: bool) -> None:
