@@ -14,6 +14,7 @@ import torch
 import hyperlab as hl
 from hyperlab.answers import Accepted
 from hyperlab.entry import Task
+from hyperlab.papers_compacter import COMPARED, TRAINING
 from hyperlab.resume import snapshots
 from hyperlab.toy import toy_backbone, toy_tokenizer
 from hyperlab.updates import target_tokens, token_loss
@@ -149,6 +150,32 @@ def test_protocols_reach_the_run(tmp_path: Path) -> None:
     assert set(run.predictions.target) <= {"0", "1", "2"}  # class numbers, as the released code has them
 
 
+@pytest.mark.parametrize("table", TRAINING)
+def test_compacters_tables_are_recipes(table: int) -> None:
+    "Every learning rate of Tables 4, 11, 5 and 10, with the warm-up, batch and epochs that go with it."
+    name, chosen = "boolq" if table == 2 else "mnli", TRAINING[table]
+    for label, rate in chosen.rates.items():
+        method, options = COMPARED[label]
+        about = {"tasks": [name], "small": table == 9, "options": options | ({"train_output": True} if table == 7 else {})}
+        recipe = hl.make_recipe(method, "paper", paper="compacter", rows={name: 5_000}, **about)
+        assert (recipe.learning_rate, recipe.warmup, recipe.batch_size) == (rate, chosen.warmup, chosen.batch_size), label
+        assert recipe.steps == (20 if name == "boolq" else 3) * math.ceil(5_000 / chosen.batch_size)
+        assert not [d for d in hl.departures(recipe, method, **about, rows={name: 5_000}) if "compacter's" in d], label
+        assert hl.task(name).max_source_length == chosen.max_length
+
+
+def test_epochs_become_updates(tmp_path: Path) -> None:
+    "Two tasks of 64 rows, 3 epochs each by the paper, in batches of up to 100: six updates, looked at thrice."
+    run = hl.train(toy_model("adapter-lowrank"), protocol="paper", max_examples=64, eval_examples=4, run_dir=tmp_path / "run",
+                   progress=False, report_to="none")  # fmt: skip
+    recipe = run.config["recipe"]
+    assert recipe["epochs"] == {"toy-mood": 3, "toy-pet": 3}
+    assert (recipe["steps"], recipe["eval_every"], recipe["learning_rate"], run.result["steps"]) == (6, 2, 3e-3, 6)
+    assert any(d.startswith("2 tasks are trained together, for as many updates") for d in run.result["departures"])
+    with pytest.raises(ValueError, match="expected steps or epochs, received both"):
+        hl.train(toy_model(), steps=4, epochs=2)
+
+
 def test_wrong_requests_fail_before_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Task, "load", lambda *a, **k: pytest.fail("asked for data"))
     cases = {
@@ -199,6 +226,18 @@ def test_tensorboard_by_default_when_installed(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard", reason="tensorboard is not installed")
     hl.train(toy_model(), run_dir=tmp_path / "run", progress=False, **SHORT)
     assert list((tmp_path / "run").rglob("events.out.tfevents*"))
+
+
+@pytest.mark.parametrize("name", ["wandb", "trackio"])
+def test_other_loggers_where_installed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    "Offline, under the run's own name; a run that is called again is not begun again."
+    pytest.importorskip(name, reason=f"{name} is not installed: pip install {name}")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
+    for _ in range(2):
+        hl.train(toy_model(), run_dir=tmp_path / "run", progress=False, report_to=name, **SHORT)
+    written = tmp_path / "run" / "wandb" if name == "wandb" else tmp_path / "trackio"
+    assert len(list(written.glob("offline-run-*" if name == "wandb" else "hyperlab.db"))) == 1
 
 
 def test_progress_shows_loss_speed_and_time_left(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
