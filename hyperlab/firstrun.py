@@ -96,7 +96,7 @@ def nano_run(method: str = "hyperformer++", seed: int = 0, steps: int = STEPS, r
 def random_backbone() -> PreTrainedModel:
     "A backbone of the nano shape at random, as `transformers` starts it"
     from transformers import AutoModelForSeq2SeqLM
-    backbone: PreTrainedModel = AutoModelForSeq2SeqLM.from_config(read_config("nano"))
+    backbone: PreTrainedModel = AutoModelForSeq2SeqLM.from_config(read_config("nano"), dtype="float32")
     return backbone
 
 
