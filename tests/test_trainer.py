@@ -112,7 +112,8 @@ def test_early_stopping_counts_evaluations_without_a_better_average(tmp_path: Pa
 
 
 @pytest.mark.parametrize("settings", [{"optimizer": "adafactor"}, {"precision": "bf16"}, {"gradient_checkpointing": True},
-                                      {"loss": "sum", "label_smoothing": 0.1}, {"schedule": "constant", "accumulate": 2}],
+                                      {"loss": "sum", "label_smoothing": 0.1}, {"schedule": "constant", "accumulate": 2},
+                                      {"compile": "aot_eager"}],
                          ids=lambda s: next(iter(s)))  # fmt: skip
 def test_recipes_train_and_resume(settings: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     "Each with an error in the middle: the end is that of the run without."
@@ -185,6 +186,10 @@ def test_wrong_requests_fail_before_the_data(tmp_path: Path, monkeypatch: pytest
         "unknown setting of a recipe 'lerning_rate'": {"lerning_rate": 1.0},
         "batch_size: expected a multiple of processes × accumulate = 3": {"accumulate": 3},
         "report_to: 'nologger' is not installed": {"report_to": "nologger"},
+        "unknown temperature 'even'": {"temperature": "even"},
+        "unknown backend of torch.compile 'inducter'": {"compile": "inducter"},
+        "rates: no trained parameter has 'gama'": {"rates": {"gama": 1e-2}},
+        "epochs: expected a number for each of": {"steps": None, "epochs": {"toy-pet": 3}},
     }
     for message, wrong in cases.items():
         with pytest.raises(ValueError, match=message):
