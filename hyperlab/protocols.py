@@ -180,6 +180,8 @@ def make_recipe(method: str, protocol: str = "clean", *, paper: str | None = Non
         fixed = {k: fixed[k] for k in ("learning_rate", "optimizer") if k in fixed}
     fixed = {k: v for k, v in fixed.items() if not (k == "epochs" and "steps" in chosen)}
     recipe = Recipe(protocol=protocol, paper=paper, **(fixed | chosen))
+    if tasks:
+        epochs_of(recipe, tasks)  # raises on epochs for other tasks
     return clean_defaults(count_steps(recipe, rows) if rows else recipe, chosen)
 
 
