@@ -108,12 +108,21 @@ class NonFinite(ArithmeticError):
     "A loss or gradient is not finite; the weights were not updated."
 
 
-def keep_evidence(folder: Path, model: AdaptedModel, batch: Mapping[str, Any], found: Diagnosis, seed: int) -> Path:
-    "Write model, batch and diagnosis for a later replay."
+def keep_evidence(
+    folder: Path,
+    model: AdaptedModel,
+    batch: Mapping[str, Any],
+    found: Diagnosis,
+    seed: int,
+    smoothing: float = 0.0,
+    precision: str = "fp32",
+) -> Path:
+    "Write model, batch and diagnosis for a later replay, and how the step was computed."
     model.save(folder)
     tensors = {k: v.cpu().contiguous() for k, v in batch.items() if isinstance(v, Tensor)}
     save_file(tensors, folder / "batch.safetensors", metadata={"task": json.dumps(batch["task"])})
-    write_json(folder / "diagnosis.json", asdict(found) | {"seed": seed})
+    how = {"seed": seed, "label_smoothing": smoothing, "precision": precision}
+    write_json(folder / "diagnosis.json", asdict(found) | how)
     return folder
 
 
@@ -126,4 +135,5 @@ def replay(folder: str | Path, backbone: Any = None) -> Diagnosis | None:
         tasks = json.loads(file.metadata()["task"])
     model, facts = load(place, backbone=backbone), read_json(place / "diagnosis.json")
     batch = {**load_file(place / "batch.safetensors"), "task": tasks}
-    return diagnose(model.train(), on_device(batch, model.device), facts["step"], facts["seed"])
+    with torch.autocast(model.device.type, torch.bfloat16, enabled=facts["precision"] == "bf16"):
+        return diagnose(model.train(), on_device(batch, model.device), facts["step"], facts["seed"], facts["label_smoothing"])

@@ -19,6 +19,7 @@ from accelerate.tracking import GeneralTracker
 from accelerate.utils import DistributedDataParallelKwargs, is_bf16_available
 
 from .protocols import Recipe
+from .sites import check_names
 
 # %% ../nbs/30_machine.ipynb #6efebd68
 def chosen_loggers(report_to: str | GeneralTracker | Sequence[str | GeneralTracker] | None) -> list[Any]:
@@ -59,6 +60,8 @@ def make_accelerator(report_to: Any, run_dir: Path) -> Accelerator:
 
 def check_machine(recipe: Recipe, accelerator: Accelerator) -> None:
     "Raise if the recipe does not fit this machine."
+    if isinstance(recipe.compile, str):
+        check_names("backend of torch.compile", [recipe.compile], torch.compiler.list_backends(exclude_tags=()))
     if recipe.precision == "bf16" and not is_bf16_available():
         raise ValueError("precision: this device has no bf16; use 'fp32'")
     parts = accelerator.num_processes * recipe.accumulate

@@ -18,6 +18,7 @@ from .benchmarks import GROUPS
 from .methods.method import describe, fits
 from .papers import GLUE
 from .papers_compacter import SUPERGLUE, recipe_for
+from .sampling import sampling_probabilities
 from .sites import check_names
 from .updates import OPTIMIZERS, SCHEDULES
 
@@ -92,6 +93,7 @@ def check_recipe(recipe: Recipe) -> None:
     check_names("paper", [recipe.paper] if recipe.paper else [], PAPERS)
     check_names("optimizer", [recipe.optimizer], OPTIMIZERS)
     check_names("schedule", [recipe.schedule], SCHEDULES)
+    sampling_probabilities({"any": 1}, recipe.temperature)  # raises on one that can't be
     if recipe.label_smoothing >= 1:
         raise ValueError(f"label_smoothing: expected a number below 1, received {recipe.label_smoothing}")
 
@@ -178,6 +180,8 @@ def make_recipe(method: str, protocol: str = "clean", *, paper: str | None = Non
         fixed = {k: fixed[k] for k in ("learning_rate", "optimizer") if k in fixed}
     fixed = {k: v for k, v in fixed.items() if not (k == "epochs" and "steps" in chosen)}
     recipe = Recipe(protocol=protocol, paper=paper, **(fixed | chosen))
+    if tasks:
+        epochs_of(recipe, tasks)  # raises on epochs for other tasks
     return clean_defaults(count_steps(recipe, rows) if rows else recipe, chosen)
 
 

@@ -32,7 +32,7 @@ from .request import (Splits, check_same_run, default_folder, load_data, model_d
 from .resume import load_snapshot, load_weights, needed_steps, newest_snapshot, prune, save_snapshot, snapshot_name
 from .stepping import Stepping
 from .tasks import task
-from .updates import own_chance, trained_parameters
+from .updates import own_chance, parameter_groups, trained_parameters
 
 # %% ../nbs/31_trainer.ipynb #886ca0bf
 class Saving(Stepping):
@@ -87,7 +87,7 @@ class Keeping(Saving):
         if found is None:  # on another process, or too large only in the sum
             found = Diagnosis(step, "gradient", "the batch's sum", list(zip(batch["task"], batch["index"].tolist(), strict=True)))
         folder = self.run.path / "nonfinite" / f"{snapshot_name(step)}-process-{self.rank}"
-        keep_evidence(folder, self.model, batch, found, seed)
+        keep_evidence(folder, self.model, batch, found, seed, smoothing, self.recipe.precision)
         raise NonFinite(f"{found}. The weights were not updated; batch and weights are in '{folder}' for hyperlab.guard.replay")
 
 # %% ../nbs/31_trainer.ipynb #4c3bfcc1
@@ -275,7 +275,8 @@ def train(
     asked = {"protocol": protocol, **named, "seed": seed, "max_examples": max_examples, **options}
     recipe = model_recipe(model, **asked)
     for name in model.tasks:
-        task(name)  # an unknown one is found before anything is fetched
+        task(name)  # an unknown one is found before anything is fetched, and so is a rate for parameters that there are not
+    parameter_groups(model, recipe.learning_rate, recipe.rates)
     run = Run(run_dir or default_folder(model, recipe))
     accelerator = make_accelerator(report_to, run.path)
     check_machine(recipe, accelerator)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import torch
 
 import hyperlab as hl
 from hyperlab.answers import Accepted
+from hyperlab.batches import TrainingBatches
 from hyperlab.entry import Task
 from hyperlab.papers_compacter import COMPARED, TRAINING
 from hyperlab.resume import snapshots
@@ -74,7 +76,6 @@ def test_first_logged_loss_is_the_plain_mean(tmp_path: Path) -> None:
     "Without dropout, and with a batch of one task, the log's first loss is transformers' own."
     settings = {"steps": 1, "log_every": 1, "mixed": False, "batch_size": 8}
     model = toy_model(dropout=0.0)
-    from hyperlab.batches import TrainingBatches
     from hyperlab.evaluation import load_task_split
 
     tokens = {name: load_task_split(name, "train", model).tokens for name in model.tasks}
@@ -116,8 +117,6 @@ def test_early_stopping_counts_evaluations_without_a_better_average(tmp_path: Pa
                          ids=lambda s: next(iter(s)))  # fmt: skip
 def test_recipes_train_and_resume(settings: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     "Each with an error in the middle: the end is that of the run without."
-    from hyperlab.batches import TrainingBatches
-
     short = {"steps": 8, "eval_every": 4, "log_every": 1} | settings
     whole = toy_run(tmp_path / "whole", **short)
     losses = whole.log["loss"].dropna()
@@ -127,6 +126,31 @@ def test_recipes_train_and_resume(settings: dict, tmp_path: Path, monkeypatch: p
     with pytest.raises(ZeroDivisionError):
         toy_run(tmp_path / "broken", **short)
     monkeypatch.undo()
+    assert outcome(toy_run(tmp_path / "broken", **short)) == outcome(whole)
+
+
+def test_compiled_run_is_the_same_run(tmp_path: Path) -> None:
+    "The graph that torch.compile takes, run as it is: the same bits, and a model that is left uncompiled."
+    model = toy_model("adapter-dagger")
+    short = SHORT | {"steps": 4, "eval_every": 4}
+    compiled = hl.train(model, run_dir=tmp_path / "compiled", progress=False, report_to="none", compile="eager", **short)
+    assert outcome(compiled) == outcome(toy_run(tmp_path / "plain", method="adapter-dagger", **short))
+    assert torch._dynamo.utils.counters["frames"]["ok"] > 0
+    assert model._compiled_call_impl is None
+
+
+@pytest.mark.skipif("HYPERLAB_SLOW" not in os.environ, reason="minutes of work for the C++ compiler: set HYPERLAB_SLOW=1")
+def test_inductor_trains_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    "Compiled for real: it learns, and a run that is broken off ends with the same bits."
+    short = {"steps": 8, "eval_every": 4, "log_every": 1, "compile": True, "method": "adapter-dagger"}
+    whole = toy_run(tmp_path / "whole", **short)
+    assert whole.log["loss"].iloc[-1] < whole.log["loss"].iloc[0]
+    plain = TrainingBatches.__getitem__
+    monkeypatch.setattr(TrainingBatches, "__getitem__", lambda self, step: plain(self, step) if step != 6 else 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        toy_run(tmp_path / "broken", **short)
+    monkeypatch.undo()
+    torch._dynamo.reset()  # as a new process would begin
     assert outcome(toy_run(tmp_path / "broken", **short)) == outcome(whole)
 
 
@@ -185,6 +209,10 @@ def test_wrong_requests_fail_before_the_data(tmp_path: Path, monkeypatch: pytest
         "unknown setting of a recipe 'lerning_rate'": {"lerning_rate": 1.0},
         "batch_size: expected a multiple of processes × accumulate = 3": {"accumulate": 3},
         "report_to: 'nologger' is not installed": {"report_to": "nologger"},
+        "unknown temperature 'even'": {"temperature": "even"},
+        "unknown backend of torch.compile 'inducter'": {"compile": "inducter"},
+        "rates: no trained parameter has 'gama'": {"rates": {"gama": 1e-2}},
+        "epochs: expected a number for each of": {"steps": None, "epochs": {"toy-pet": 3}},
     }
     for message, wrong in cases.items():
         with pytest.raises(ValueError, match=message):
