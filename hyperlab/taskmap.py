@@ -30,7 +30,7 @@ __all__ = ['Vectors', 'REPRESENTATIONS', 'KIN', 'task_vectors', 'family_of', 'co
 
 # %% ../nbs/40_taskmap.ipynb #26ab6f91
 @torch.no_grad()
-def task_vectors(model: AdaptedModel, what: str = "encoder") -> dict[str, np.ndarray]:
+def task_vectors(model: AdaptedModel, what: str = "decoder") -> dict[str, np.ndarray]:
     "A vector for each task: z, what a stack's hypernetwork makes of it, or the weights it writes"
     if what not in REPRESENTATIONS:
         raise ValueError(f"unknown representation {what!r}: known are {', '.join(REPRESENTATIONS)}")
@@ -96,7 +96,7 @@ def plane(vectors: Vectors) -> tuple[np.ndarray, np.ndarray]:
     return left[:, :2] * scale[:2], scale[:2] ** 2 / max(1e-12, float((scale**2).sum()))
 
 
-def task_map(before: Vectors, after: Vectors, what: str = "encoder") -> go.Figure:
+def task_map(before: Vectors, after: Vectors, what: str = "decoder") -> go.Figure:
     "Principal components of task vectors, at initialisation and after training, coloured by family"
     from plotly.subplots import make_subplots
     titles = [f"{when}: {neighbours(v)}" for when, v in (("at initialisation", before), ("trained", after))]

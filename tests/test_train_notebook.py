@@ -18,7 +18,8 @@ import hyperlab as hl
 
 PROJECT = Path(__file__).resolve().parents[1]
 NOTEBOOK = PROJECT / "nbs" / "train.ipynb"
-SMALL = {"steps": 40, "eval_every": 20, "batch_size": 8, "options": "eval_examples=10, log_every=2, max_examples=50, save_every=2"}
+QUICK = "eval_examples=10, log_every=2, max_examples=50, save_every=2"
+SMALL = {"backbone": "toy", "tasks": "toy", "steps": 40, "eval_every": 20, "batch_size": 8, "options": QUICK}
 
 
 def papermill_command(target: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
