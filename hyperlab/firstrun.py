@@ -31,8 +31,8 @@ STEPS = 1_200             # updates of 32 examples, for every method
 
 # %% auto #0
 __all__ = ['STEPS', 'HYPER', 'BOTTLENECK', 'BESIDE', 'SETTINGS', 'COMPARED', 'Setting', 'setting_of', 'nano_adapted', 'nano_run',
-           'random_backbone', 'result_name', 'write_result', 'shipped_results', 'scores_of', 'baseline_means',
-           'score_table', 'method_table', 'score_picture']
+           'random_backbone', 'result_name', 'write_result', 'shipped_results', 'map_table', 'scores_of',
+           'baseline_means', 'score_table', 'method_table', 'score_picture']
 
 # %% ../nbs/50_firstrun.ipynb #16b5f86f
 @dataclass(frozen=True)
@@ -117,7 +117,17 @@ def write_result(method: str, seed: int, folder: Path, run_dir: Path, random: bo
 def shipped_results() -> dict[str, dict[str, Any]]:
     "Results that are shipped, by name: {'full-0': result, ..., 'baselines': {'majority': ..., ...}}"
     folder = Path(str(files("hyperlab"))) / "nano_results"
-    return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json")) if path.stem != "map"}
+
+
+def map_table() -> pd.DataFrame:
+    "Of how many tasks the nearest neighbour is a relative, over the shipped runs: at the start, trained, and by chance"
+    import pandas as pd
+    found = json.loads((Path(str(files("hyperlab"))) / "nano_results" / "map.json").read_text())
+    rows = [{"answers": kind, "representation": what, "at the start": sum(run["start"][what] for run in found[kind]),
+             "trained": sum(run["trained"][what] for run in found[kind]), "by chance": found["chance"] * len(found[kind]),
+             "of": found["of"] * len(found[kind])} for kind in ("words", "numbers") for what in found[kind][0]["start"]]
+    return pd.DataFrame(rows).round(1)
 
 
 def scores_of(result: Mapping[str, Any]) -> dict[str, float]:
