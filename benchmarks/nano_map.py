@@ -1,4 +1,4 @@
-"""How many of the tasks that have relatives are nearest to one, at initialisation and trained, with answers in words and in numbers.
+"""How many tasks are nearest to a relative, at initialisation and trained, with answers in words and in numbers.
 
     python benchmarks/nano_map.py --seeds 3 --runs runs/nano-table
 
