@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .sites import check_names
-from .thrift import RootMeanSquareNorm, keeps_for_backward, normalized
+from .thrift import RootMeanSquareNorm, autocasting, keeps_for_backward, normalized
 
 # %% ../nbs/01_adapters.ipynb #aeca7ba6
 Weights = Mapping[str, Tensor]  # an adapter's weights by name
@@ -146,7 +146,7 @@ NORMED = ("down", "down_bias", "up", "up_bias", "gamma", "beta")  # the order in
 
 def bottleneck_with_norm(x: Tensor, weights: Weights, activation: str, eps: float) -> Tensor:
     "x + LN(U a(D x)) for x of shape (B, L, H), as one function while training and as a chain of operations otherwise."
-    if keeps_for_backward(x, *weights.values()) and not torch.is_autocast_enabled(x.device.type):
+    if keeps_for_backward(x, *weights.values()) and not autocasting(x):
         result: Tensor = NormedBottleneck.apply(x, *(weights[name] for name in NORMED), activation, eps)
         return result
     return x + conditional_layer_norm(bottleneck(x, weights, activation), weights["gamma"], weights["beta"], eps)

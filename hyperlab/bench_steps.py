@@ -17,7 +17,7 @@ import torch
 from torch import nn
 from transformers import PretrainedConfig, PreTrainedModel
 
-from .backbones import load_backbone, shape_of
+from .backbones import load_backbone, meta_backbone, shape_of
 from .bench import StepMemory, step_memory, take_turns
 from .bench_table import BenchResult, BenchRow, Goal, memory_rows, timed_rows
 from .comparison import Load, stepper
@@ -87,11 +87,13 @@ def contenders(batch_size: int) -> dict[str, Contender]:
     }
 
 # %% ../nbs/13_bench_steps.ipynb #5cc93e1f
-def plain_backbone(backbone: str | PretrainedConfig | PreTrainedModel, device: str | torch.device) -> PreTrainedModel:
+def plain_backbone(backbone: str | PretrainedConfig, device: str | torch.device) -> PreTrainedModel:
     "A training backbone of this shape; a name gives its published shape with random weights, for cost does not depend on them."
-    config = shape_of(backbone)
-    made, _ = load_backbone(config) if not isinstance(backbone, PreTrainedModel) else (backbone, None)
-    made.to(torch.device(device)).train()  # type: ignore[arg-type]  # the library's annotation is of another function
+    if torch.device(device).type == "meta":
+        made = meta_backbone(shape_of(backbone))
+    else:
+        made = load_backbone(shape_of(backbone))[0].to(torch.device(device))  # type: ignore[arg-type]  # annotated wrongly there
+    made.train()
     return made
 
 

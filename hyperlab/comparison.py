@@ -63,7 +63,7 @@ def stepper(
     trained = [p for p in model.parameters() if p.requires_grad]
     config: Any = model.config
     batch = load.batch(config.vocab_size, trained[0].device)
-    optimizer = torch.optim.AdamW(trained, lr=1e-4, fused=True)
+    optimizer = torch.optim.AdamW(trained, lr=1e-4, fused=trained[0].device.type != "meta")
     loss: Callable[[], torch.Tensor] = lambda: model(**batch, **inputs).loss
 
     def step() -> None:
