@@ -124,7 +124,7 @@ class Forecast:
         return {"plan": self.title, "trained": self.count.trained} | parts | {"fits": self.fits} | time
 
     def __repr__(self) -> str:
-        return ", ".join(f"{k} {v:,}" if isinstance(v, int) and not isinstance(v, bool) else f"{k} {v}" for k, v in self.row().items())
+        return ", ".join(f"{name} {value:,}" if type(value) is int else f"{name} {value}" for name, value in self.row().items())
 
 # %% ../nbs/14_plan.ipynb #0c8a473d
 def largest_unit(config: PretrainedConfig) -> int:
