@@ -11,13 +11,14 @@ which need torch alone.
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 
 import adapters
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
 from hyperlab.bench import step_memory, take_turns
-from hyperlab.bench_table import BenchResult, BenchRow, timed_rows
+from hyperlab.bench_table import BenchResult, timed_rows
 
 CONFIGS = {
     "AdapterHub bottleneck, two per layer": "double_seq_bn[reduction_factor=32]",
@@ -71,10 +72,8 @@ def main() -> None:
         held[name] = step_memory(model, loss, optimizer)
         trained[name] = sum(p.numel() for p in model.parameters() if p.requires_grad)
     timed = timed_rows(take_turns(steps, args.rounds), FULL, FLOOR)
-    rows = [
-        BenchRow(r.name, r.milliseconds, r.ratio_full, r.ratio_floor, r.noise, trained[r.name], held[r.name].kept, held[r.name].peak)
-        for r in timed
-    ]
+    sizes = {name: {"trained": trained[name], "kept_bytes": held[name].kept, "total_bytes": held[name].peak} for name in models}
+    rows = [replace(row, **sizes[row.name]) for row in timed]
     result = BenchResult("adapterhub", "t5-small, batch 16, length 64 → 8", rows, rounds=args.rounds)
     print(result)
     if args.json:

@@ -40,12 +40,10 @@ def test_bytes_are_within_a_tenth_of_what_a_step_holds(method: str, load: Load) 
 
 
 def test_checkpointing_keeps_what_the_plan_says_or_less() -> None:
-    load = Load(4, 48, 4)
-    sizes = {"batch_size": 4, "length": 48, "target": 4}
-    plain, checkpointed = (
-        hl.plan(tiny_config(**SHAPE, num_layers=4), "hyperformer++", 1, **sizes, checkpointing=c, reduction_factor=8) for c in (False, True)
-    )
-    model = hl.adapt(tiny_config(**SHAPE, num_layers=4), "hyperformer++", reduction_factor=8).train()
+    load, config = Load(4, 48, 4), tiny_config(**SHAPE, num_layers=4)
+    sizes = {"batch_size": 4, "length": 48, "target": 4, "reduction_factor": 8}
+    plain, checkpointed = (hl.plan(config, "hyperformer++", 1, checkpointing=c, **sizes) for c in (False, True))
+    model = hl.adapt(config, "hyperformer++", reduction_factor=8).train()
     model.gradient_checkpointing_enable()
     loss, optimizer, _ = stepper(model, load)
     assert step_memory(model, loss, optimizer).kept <= checkpointed.kept < plain.kept
