@@ -34,6 +34,8 @@ from .runs import compare as compare, cost_of_run as cost_of_run, curves as curv
 from .runs import scores_beside_paper as scores_beside_paper
 from .workbook import Plan as Plan, plan_run as plan_run
 from .bench import step_memory as step_memory, take_turns as take_turns
+from .bench_table import read_goals as read_goals
+from .plan import Forecast as Forecast, measure_speed as measure_speed, plan as plan, plan_table as plan_table
 from .comparison import compare_costs as compare_costs, trade_off as trade_off
 from .papers_compacter import training_of as training_of
 from .sweep import sweep as sweep

@@ -17,6 +17,7 @@ from transformers import PreTrainedModel
 from .adapters import Adapter, Around, LookingAdapter
 from .methods.method import Part, Trains
 from .sites import Attachment, Site, SiteMap, attach
+from .thrift import thrifty
 
 # %% ../nbs/07_applied.ipynb #ad23c04a
 def put(backbone: nn.Module, values: Mapping[str, Tensor]) -> list[tuple[nn.Module, str, Any]]:
@@ -81,6 +82,7 @@ class Applied:
         self.values: Mapping[str, Tensor] = {}
         self.entering: dict[Site, Tensor] = {}  # what sublayers were given, until their sites have acted
         self.sites = SiteMap(backbone)
+        self.thrift = thrifty(backbone)  # before the sites, some of which take over the same modules
         self.attachments = [
             attach(backbone, {site: self.act(name, site, part.adapter) for site in part.sites}, part.adapter.how)
             for name, part in parts.items()
@@ -132,6 +134,7 @@ class Applied:
         for attachment in self.attachments:
             attachment.remove()
         self.attachments = []
+        self.thrift.remove()
 
 # %% ../nbs/07_applied.ipynb #2ab1316c
 OUTPUT_LAYER = "lm_head.weight"

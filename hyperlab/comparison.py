@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import nn
 from transformers import PretrainedConfig, PreTrainedModel
 
 from .backbones import load_backbone, parameter_count
@@ -49,11 +50,21 @@ class Load:
         return {k: torch.randint(2, vocabulary, (self.batch_size, n), generator=drawn).to(device) for k, n in sizes.items()}
 
 
-def stepper(model: AdaptedModel, load: Load) -> tuple[Callable[[], torch.Tensor], torch.optim.Optimizer, Callable[[], None]]:
-    "The loss of a model, its optimizer, and a whole step of training."
-    batch = load.batch(model.config.vocab_size, model.device)
-    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-4)
-    loss: Callable[[], torch.Tensor] = lambda: model(**batch).loss
+    def describe(self, backbone: Any) -> str:
+        "The load and the backbone's shape in words."
+        name = backbone if isinstance(backbone, str) else f"{backbone.model_type} of width {backbone.d_model}"
+        return f"{name}, batch {self.batch_size}, length {self.length} → {self.target}"
+
+
+def stepper(
+    model: nn.Module, load: Load, **inputs: Any
+) -> tuple[Callable[[], torch.Tensor], torch.optim.Optimizer, Callable[[], None]]:
+    "The loss of a model, its optimizer, and a whole step of training; `inputs` go into the forward pass beside the batch."
+    trained = [p for p in model.parameters() if p.requires_grad]
+    config: Any = model.config
+    batch = load.batch(config.vocab_size, trained[0].device)
+    optimizer = torch.optim.AdamW(trained, lr=1e-4, fused=trained[0].device.type != "meta")
+    loss: Callable[[], torch.Tensor] = lambda: model(**batch, **inputs).loss
 
     def step() -> None:
         loss().backward()

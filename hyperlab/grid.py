@@ -15,6 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from .thrift import autocasting
+
 # %% ../nbs/03_grid.ipynb #df7bdcf5
 def grid_gate(rows: Tensor, columns: Tensor, offset: float) -> Tensor:
     "β + σ(u vᵀ): (B, R) and (B, C) → (B, R, C)."
@@ -153,7 +155,6 @@ def grid_linear(
     offset: float,  # β
 ) -> Tensor:  # (B, L, O)
     "x (ψ(β + σ(u vᵀ)) ∘ W) for each example."
-    device = x.device.type
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
+    dtype = torch.get_autocast_dtype(x.device.type) if autocasting(x) else x.dtype
     y: Tensor = GridLinear.apply(x.to(dtype), weight.to(dtype), rows.to(dtype), columns.to(dtype), offset)
     return y

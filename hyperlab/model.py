@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ADAPTED', 'MAX_NEW_TOKENS', 'SHAPE_KEYS', 'read_tasks', 'Conditioned', 'batch_size_of', 'masked_mean', 'Running',
-           'Growing', 'Generating', 'shape_record', 'AdaptedModel', 'read_task_features', 'adapt', 'load', 'check_fit',
-           'fill']
+           'Sparing', 'Growing', 'Generating', 'shape_record', 'AdaptedModel', 'read_task_features', 'adapt', 'load',
+           'check_fit', 'fill']
 
 # %% ../nbs/10_model.ipynb #3c6f7d3a
 import copy
@@ -21,6 +21,7 @@ import torch
 from huggingface_hub import ModelHubMixin
 from torch import Tensor, nn
 from transformers import AutoTokenizer, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.modeling_outputs import BaseModelOutput
 
 from .adapters import LookingAdapter
 from .applied import Applied, AppliedWeights, Owned, Scene, put
@@ -31,6 +32,7 @@ from .groups import group_rows, join_outputs, join_tokens, take_rows
 from .methods.method import Method, Rule, get_method
 from .methods.static import write_down
 from .sites import check_backbone
+from .spared import EncoderCache, encoder_changes, in_eval_mode, output_only_at
 
 # %% ../nbs/10_model.ipynb #e6948248
 ADAPTED: "weakref.WeakSet[PreTrainedModel]" = weakref.WeakSet()  # two models on one backbone would act on each other
@@ -73,6 +75,7 @@ class Conditioned(nn.Module):
         self.applied = Applied(backbone, rule.parts)
         self.checkpointed = False
         self.compiled: Callable[..., Any] | None = None  # forward passes of the backbone, once `compile` was called
+        self.encodings: EncoderCache | None = None  # once `cache_encoder` was called
         ADAPTED.add(backbone)
         self.train(backbone.training)
 
@@ -196,8 +199,46 @@ class Running(Conditioned):
         ADAPTED.discard(self.backbone)
         return self.backbone
 
+# %% ../nbs/10_model.ipynb #21496270
+class Sparing(Running):
+    "Forward passes that leave out what need not be computed."
+
+    def forward(
+        self, input_ids: Tensor | None = None, *, task: TaskLike | None = None, positions: Tensor | None = None, **inputs: Any
+    ) -> Any:
+        "As `Running`; with `positions`, (N,) of the B·L target positions, logits are (N, V) and those of these positions only."
+        if self.encodings is not None and self.training and input_ids is not None:
+            inputs.setdefault("encoder_outputs", self.recall(input_ids, inputs.get("attention_mask")))
+        if positions is None:
+            return super().forward(input_ids, task=task, **inputs)
+        if self.compiled or self.rule.shifts_backbone:  # a graph is compiled for all positions, and groups are joined whole
+            result = super().forward(input_ids, task=task, **inputs)
+            result.logits = result.logits.flatten(0, 1).index_select(0, positions)
+            return result
+        with output_only_at(self.backbone.get_submodule("lm_head"), positions):
+            return super().forward(input_ids, task=task, **inputs)
+
+    def cache_encoder(self, limit: int = 2**30) -> None:
+        "In training, encode each text once, without dropout, and keep up to `limit` bytes; a method must leave the encoder alone."
+        stacks = {site.stack for part in self.rule.parts.values() for site in part.sites}
+        if changes := encoder_changes(stacks, self.owned.names, self.rule.shifts_backbone):
+            raise ValueError(f"{self.method.title} changes what the encoder computes: {' and '.join(changes)}")
+        self.encodings = EncoderCache(self.encode_plainly, limit)
+
+    @torch.no_grad()
+    def encode_plainly(self, ids: Tensor, mask: Tensor) -> Tensor:
+        "What the encoder makes of texts without dropout, (B, L, H)."
+        with in_eval_mode(self.backbone.get_submodule("encoder")):
+            states: Tensor = self.encode({"input_ids": ids, "attention_mask": mask})[0]
+        return states
+
+    def recall(self, ids: Tensor, mask: Tensor | None) -> BaseModelOutput:
+        "Encodings of texts, kept or made now."
+        assert self.encodings is not None
+        return BaseModelOutput(last_hidden_state=self.encodings(ids, torch.ones_like(ids) if mask is None else mask))  # type: ignore[arg-type]
+
 # %% ../nbs/10_model.ipynb #6dea1dec
-class Growing(Running):
+class Growing(Sparing):
     "Adding, mixing and writing down tasks."
 
     def add_task(self, name: str, like: str | Mapping[str, float] | None = None) -> None:

@@ -175,6 +175,7 @@ class TakeOver:
 
     def __init__(self, module: nn.Module, function: SiteFunction):
         self.module, own = module, module.forward
+        self.before = vars(module).get("forward")  # that of another function, which comes back when this one goes
 
         def forward(x: Tensor) -> Tensor:
             made = function(x)
@@ -184,6 +185,8 @@ class TakeOver:
 
     def remove(self) -> None:
         del self.module.forward
+        if self.before is not None:
+            self.module.forward = self.before
 
 # %% ../nbs/00_sites.ipynb #af926d87
 def lengthened(mask: Tensor | None, length: int) -> Tensor | None:

@@ -1,0 +1,127 @@
+"""Fast paths against plain ones, and the benchmark command from end to end."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import TASKS, awaken, tiny_backbone
+
+import hyperlab as hl
+from hyperlab import adapters, thrift
+from hyperlab.bench import main, step_memory
+from hyperlab.bench_table import read_goals
+from hyperlab.comparison import stepper
+from hyperlab.spared import label_positions
+
+SMALL = {"reduction_factor": 8}
+OPTIONS: dict = dict.fromkeys(("hyperformer++", "hyperformer", "adapter", "adapter-dagger"), SMALL) | {"full": {}, "bitfit": {}}
+
+
+def trained(method: str, **changes: object) -> hl.AdaptedModel:
+    model = hl.adapt(tiny_backbone(dropout_rate=0.1, **changes), method, TASKS, **OPTIONS[method])
+    return awaken(model).train()
+
+
+def loss_and_gradients(model: hl.AdaptedModel, batch: dict, **inputs: object) -> tuple[torch.Tensor, dict]:
+    torch.manual_seed(7)
+    model.zero_grad()
+    loss = model(**batch, **inputs).loss
+    loss.backward()
+    return loss, {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["one task", "mixed"])
+@pytest.mark.parametrize("method", OPTIONS)
+def test_thrift_computes_the_same(method: str, mixed: bool, batch: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, task = trained(method), [TASKS[i % 3] for i in range(6)] if mixed else "rte"
+    loss, gradients = loss_and_gradients(model, batch, task=task)
+    for room in (thrift, adapters):  # every module as it is, and the adapter as a chain of operations
+        monkeypatch.setattr(room, "keeps_for_backward", lambda *_: False)
+    plain_loss, plain_gradients = loss_and_gradients(model, batch, task=task)
+    assert torch.equal(loss, plain_loss)
+    assert gradients.keys() == plain_gradients.keys()
+    for name, expected in plain_gradients.items():
+        torch.testing.assert_close(gradients[name], expected, atol=2e-5, rtol=1e-3, msg=name)
+
+
+def test_thrift_keeps_less_and_goes_with_the_model(batch: dict) -> None:
+    model = trained("hyperformer++")
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad])
+    run = lambda: model(**batch, task="rte").loss
+    thrifty = step_memory(model, run, optimizer).kept
+    model.applied.thrift.remove()
+    assert thrifty < 0.8 * step_memory(model, run, optimizer).kept
+    backbone = trained("adapter").detach()  # whose gains take over the same norms
+    assert not any("forward" in vars(module) for module in backbone.modules())
+
+
+def test_thrift_with_checkpointing_and_gated_feedforward(batch: dict) -> None:
+    model = trained("hyperformer++", feed_forward_proj="gated-gelu")
+    loss, gradients = loss_and_gradients(model, batch, task="rte")
+    model.gradient_checkpointing_enable()
+    again, checkpointed = loss_and_gradients(model, batch, task="rte")
+    assert torch.equal(loss, again)
+    for name, gradient in gradients.items():
+        torch.testing.assert_close(checkpointed[name], gradient, atol=1e-6, rtol=1e-5, msg=name)
+
+
+def test_kept_encodings_train_as_fresh_ones(batch: dict) -> None:
+    plain, cached = (hl.adapt(tiny_backbone(), "hyperdecoder", TASKS, encoder="none", decoder_size=4).train() for _ in range(2))
+    cached.rule.load_state_dict(awaken(plain).rule.state_dict())
+    cached.cache_encoder()
+    steps = []
+    for model in (plain, cached):
+        optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-2)
+        losses = []
+        for _ in range(3):
+            losses.append(model(**batch, task="rte").loss)
+            losses[-1].backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        steps.append(torch.stack(losses))
+    torch.testing.assert_close(*steps)
+    assert cached.encodings is not None and len(cached.encodings.held) == 6
+
+
+@pytest.mark.parametrize("method", ["hyperformer++", "adapter", "bitfit", "full"])
+def test_methods_that_change_the_encoder_are_refused(method: str) -> None:
+    with pytest.raises(ValueError, match="changes what the encoder computes"):
+        trained(method).cache_encoder()
+
+
+@pytest.mark.parametrize("method", ["hyperformer++", "intrinsic-said"])
+def test_logits_at_label_positions_are_those_of_the_whole(method: str, batch: dict) -> None:
+    options = SMALL if method == "hyperformer++" else {"dimension": 100}
+    model = awaken(hl.adapt(tiny_backbone(), method, TASKS, **options)).eval()
+    positions, labels = label_positions(batch["labels"]), batch.pop("labels")
+    call = batch | {"decoder_input_ids": labels.clamp(min=0), "task": [TASKS[i % 3] for i in range(6)]}
+    with torch.no_grad():
+        whole, some = model(**call).logits, model(**call, positions=positions).logits
+    assert len(some) == (labels != -100).sum() < labels.numel()
+    torch.testing.assert_close(some, whole.flatten(0, 1)[positions])
+
+
+def test_command_writes_table_rows_and_goals(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    sizes = ["--batch-size", "2", "--length", "8", "--rounds", "2"]
+    main(["grid", *sizes, "--json", str(tmp_path / "grid.json"), "--plot", str(tmp_path / "grid.html")])
+    record = json.loads((tmp_path / "grid.json").read_text())
+    assert {"name", "ratio_full", "ratio_floor", "kept_bytes"} <= record["rows"][0].keys()
+    assert "plain linear" in capsys.readouterr().out and (tmp_path / "grid.html").stat().st_size > 1000
+    assert len(read_goals(tmp_path)) == 2
+
+
+def test_unknown_peers_and_subjects_are_refused() -> None:
+    with pytest.raises(ValueError, match="did you mean 'peft'"):
+        main(["grid", "--peers", "pefft"])
+    with pytest.raises(SystemExit):
+        main(["stpe"])
+
+
+def test_a_step_is_a_step() -> None:
+    from hyperlab.comparison import Load
+
+    model = trained("hyperformer++")
+    before = [p.clone() for p in model.parameters() if p.requires_grad]
+    stepper(model, Load(2, 6, 3), task="rte")[2]()
+    assert any(not torch.equal(a, b) for a, b in zip(before, (p for p in model.parameters() if p.requires_grad), strict=True))
