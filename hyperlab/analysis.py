@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .generators import Hypernetwork, TaskEmbedding
+from .generators import Condition, Hypernetwork, TaskEmbedding
 from .model import AdaptedModel
 from .sites import Site, check_names
 
@@ -78,9 +78,9 @@ class Where:
 EVERYWHERE = Where()
 
 # %% ../nbs/40_analysis.ipynb #0893cb63
-def embedded(model: AdaptedModel, where: Where) -> np.ndarray:
-    "The embedding I of every task at the chosen sites, (T, sites · E)."
-    condition = model.condition(list(model.tasks), len(model.tasks))
+def embedded(model: AdaptedModel, where: Where, tasks: Sequence[Any]) -> np.ndarray:
+    "The embedding I of each task or mixture at the chosen sites, (N, sites · E)."
+    condition = Condition(torch.cat([model.condition(task).mixture for task in tasks]))
     features, networks = model.rule.features(condition), dict(model.rule.generators.items())
     found: list[torch.Tensor] = []
     for name, part in model.rule.parts.items():
@@ -88,13 +88,13 @@ def embedded(model: AdaptedModel, where: Where) -> np.ndarray:
         chosen = [i for i, site in enumerate(part.sites) if where.holds(site)]
         if isinstance(network, Hypernetwork) and chosen:
             found += network.embed(features)[chosen].unbind(0)
-    return torch.cat(found, -1).float().cpu().numpy() if found else np.zeros((len(model.tasks), 0))
+    return torch.cat(found, -1).float().cpu().numpy() if found else np.zeros((len(tasks), 0))
 
 
-def written(model: AdaptedModel, where: Where) -> np.ndarray:
-    "The weights of every task at the chosen sites, (T, numbers)."
+def written(model: AdaptedModel, where: Where, tasks: Sequence[Any]) -> np.ndarray:
+    "The weights of each task or mixture at the chosen sites, (N, numbers)."
     names, rows = [str(site) for site in sites_of(model) if where.holds(site)], []
-    for task in model.tasks:
+    for task in tasks:
         weights = model.weights(task)
         rows.append(torch.cat([w.flatten().float().cpu() for name in names for w in weights[name].values()] or [torch.zeros(0)]))
     return torch.stack(rows).numpy()
@@ -104,20 +104,27 @@ TITLES = {"z": "task embedding z", "I": "projected embedding I", "weights": "gen
 
 
 @torch.no_grad()
-def task_points(model: AdaptedModel, what: str | None = None, where: Where = EVERYWHERE) -> Points:
-    "A vector for each task: z, I or the weights; the first that the model has if `what` is None."
-    known = representations(model)
+def task_points(
+    model: AdaptedModel,
+    what: str | None = None,  # z, I or weights; the first that the model has if None
+    where: Where = EVERYWHERE,
+    tasks: Sequence[Any] | None = None,  # names or mixtures; None for all tasks
+) -> Points:
+    "A vector for each task or mixture."
+    known, chosen = representations(model), list(model.tasks) if tasks is None else list(tasks)
     if not known:
         raise ValueError(f"{model.method.title} produces nothing by task: look at its inputs with hl.instances instead")
     what = what or known[0]
     check_names(f"representation of {model.method.title}", [what], known)
+    names = tuple(task if isinstance(task, str) else "mixture" for task in chosen)
     if what == "z":
         found = [m for m in model.rule.modules() if isinstance(m, TaskEmbedding)]
-        return Points(tuple(model.tasks), torch.cat([m.weight for m in found], 1).float().cpu().numpy(), TITLES[what])
-    values = embedded(model, where) if what == "I" else written(model, where)
+        rows = torch.cat([model.condition(task).mixture for task in chosen])
+        return Points(names, torch.cat([rows @ m.weight for m in found], 1).float().cpu().numpy(), TITLES[what])
+    values = embedded(model, where, chosen) if what == "I" else written(model, where, chosen)
     if not values.shape[1]:
         raise ValueError(f"no site of {model.method.title} is at {where}: there are {', '.join(map(str, sites_of(model)))}")
-    return Points(tuple(model.tasks), values, f"{TITLES[what]} ({where})")
+    return Points(names, values, f"{TITLES[what]} ({where})")
 
 # %% ../nbs/40_analysis.ipynb #e4ad890a
 @dataclass(frozen=True)

@@ -33,9 +33,9 @@ LABELS = {"down": "down projection D", "up": "up projection U, transposed", "dow
 def picture(name: str, weight: Tensor, difference: bool) -> dict[str, Any]:
     "A weight as the page draws it."
     values = weight.T if name == "up" else weight - 1 if name == "gamma" and not difference else weight
-    title = LABELS.get(name, name)
-    row, column = UNITS.get(name, ("row", "feature"))
-    return {"name": name, "title": title.replace(" − 1", "") if difference else title, "rows": matrix_rows(values), "row": row, "column": column}
+    title, (row, column) = LABELS.get(name, name), UNITS.get(name, ("row", "feature"))
+    title = title.replace(" − 1", "") if difference else title
+    return {"name": name, "title": title, "rows": matrix_rows(values), "row": row, "column": column}
 
 
 def largest(pictures: list[dict[str, Any]]) -> float:
@@ -92,7 +92,8 @@ class Looking(InspectorTraits):
         values = singular_values(found)
         minus = f", minus {self.against}" if self.against else ""
         title = f"{self.site.replace('.', ' · ')}, for {self.in_words(self.chosen)}{minus}"
-        self.view = {"pictures": pictures, "limit": largest(pictures), "spectrum": values.tolist(), "rank": effective_rank(values), "title": title}
+        spectrum = {"spectrum": values.tolist(), "rank": effective_rank(values)}
+        self.view = {"pictures": pictures, "limit": largest(pictures), "title": title} | spectrum
 
     def _site(self, site: Any, weights: Mapping[str, Any]) -> dict[str, Any]:
         norm = float((singular_values(weights[str(site)]) ** 2).sum() ** 0.5)
@@ -112,8 +113,9 @@ class Looking(InspectorTraits):
 # %% ../../nbs/42_inspector.ipynb #31de0a51
 def as_npz(weights: Mapping[str, Mapping[str, Tensor]]) -> bytes:
     "All weights as a NumPy archive; names are 'site/weight'."
-    file = io.BytesIO()
-    arrays: dict[str, Any] = {f"{site}/{name}": w.float().cpu().numpy() for site, found in weights.items() for name, w in found.items()}
+    file, arrays = io.BytesIO(), dict[str, Any]()
+    for site, found in weights.items():
+        arrays |= {f"{site}/{name}": w.float().cpu().numpy() for name, w in found.items()}
     np.savez(file, **arrays)
     return file.getvalue()
 
@@ -144,7 +146,7 @@ class AdapterInspector(Looking):
         names, sites = self.model.tasks, [str(s) for s in sites_of(self.model)]
         check_names("task", [task] if task else [], names)
         check_names("site", [site] if site else [], sites)
-        nothing = "" if sites else f"{self.model.method.title} keeps no weights at sites of their own: there is nothing to open here."
+        nothing = "" if sites else f"{self.model.method.title} keeps no weights at sites: there is nothing to open here."
         start = example_text(self.model, names[0]) if text is None else text
         super().__init__(tasks=task_facts(names), task=task, site=site or (sites[0] if sites else ""), text=start, about=nothing)
         self.mixture = {names[0]: 1.0}
