@@ -37,3 +37,18 @@ from .bench import step_memory as step_memory, take_turns as take_turns
 from .comparison import compare_costs as compare_costs, trade_off as trade_off
 from .papers_compacter import training_of as training_of
 from .sweep import sweep as sweep
+from .analysis import Points as Points, Where as Where, chance_explained as chance_explained, position_spread as position_spread
+from .analysis import project as project, representations as representations, task_points as task_points
+from .analysis import trajectories as trajectories
+from .relations import cka as cka, cka_by_layer as cka_by_layer, cluster_tasks as cluster_tasks, family_purity as family_purity
+from .relations import instance_probes as instance_probes, linear_probe as linear_probe, nearest_tasks as nearest_tasks
+from .relations import similarity_by_site as similarity_by_site
+from .microscope import dead_units as dead_units, effective_rank as effective_rank, hypernetwork_rank as hypernetwork_rank
+from .microscope import reacting_units as reacting_units, singular_values as singular_values, site_norms as site_norms
+from .microscope import unit_activations as unit_activations, weights_of as weights_of
+from .mixing import mixture_distance as mixture_distance, path_scores as path_scores
+from .widgets.map import EmbeddingMap as EmbeddingMap
+from .widgets.mixer import TaskMixer as TaskMixer
+from .widgets.inspector import AdapterInspector as AdapterInspector
+from .widgets.runboard import RunBoard as RunBoard
+from .widgets.dashboard import dashboard as dashboard

@@ -283,6 +283,12 @@ class EmbeddingMap(ExamplePlane):
         self.shown = shown
         self.show_instances() if shown["what"] == "instances" else self.show_tasks()
 
+    def grown(self, added: Sequence[str]) -> None:
+        "Draw again with tasks that were added to the model."
+        self.added = tuple(added)
+        if self.options["what"] and self.shown["what"] != "instances":
+            self.choose({})
+
     @traitlets.observe("mixture")
     def _mixed(self, change: Any) -> None:
         self.show_here()

@@ -18,14 +18,15 @@ from ..runs import find_runs, run_row
 from .panel import Panel
 
 # %% ../../nbs/42_runboard.ipynb #bb3a779e
-SETTING = ("protocol", "steps", "batch_size", "learning_rate", "max_examples", "tasks")  # with method and backbone: what seeds share
+SETTING = ("protocol", "steps", "batch_size", "learning_rate", "max_examples", "tasks")  # what seeds share
 
 
 def board_row(run: Run) -> dict[str, Any]:
     "What the board says of a run."
     row = run_row(run)
     shown = {k: row.get(k) for k in ("run", "method", "backbone", "tasks", "seed", "step", "seconds", "trained")}
-    shown |= {"score": row.get("average_tasks"), "percent": row.get("trained_percent_per_task"), "count": len(row["tasks"].split(", "))}
+    shown |= {"score": row.get("average_tasks"), "percent": row.get("trained_percent_per_task")}
+    shown["count"] = len(row["tasks"].split(", "))
     memory = run.result["cost"].get("peak_memory_bytes", {}) if run.finished else {}
     shown["memory"] = max(memory.values()) / 2**20 if memory else None
     return shown | {"backbone": row["backbone"] or "toy", "setting": json.dumps([row.get(k) for k in SETTING])}
