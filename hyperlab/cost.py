@@ -160,11 +160,18 @@ class Cost:
         "Trained parameters, an equal part for each task, in percent of the plain backbone."
         return 100 * self.count.trained / self.count.tasks / self.count.backbone
 
+    @property
+    def in_paper(self) -> str:
+        "The paper's percentage of trained parameters, in its own way of counting; empty if there is none."
+        if "trained for all tasks" in self.reported:
+            return f"{self.reported['trained for all tasks']} % for all tasks together"
+        return f"{self.reported['trained']} %" if self.reported else ""
+
     def frame(self) -> "pd.DataFrame":
         "One row per quantity."
         import pandas as pd
 
-        c, paper = self.count, f"{self.reported['trained']} %" if self.reported else "none"
+        c, paper = self.count, self.in_paper or "none"
         rows = [
             ("backbone", f"{c.backbone:,}", ""),
             ("added by the method", f"{c.added:,}", ""),
@@ -175,7 +182,7 @@ class Cost:
         return pd.DataFrame(rows, columns=["quantity", "here", "in the paper"]).set_index("quantity")
 
     def __repr__(self) -> str:
-        paper = f"; the paper prints {self.reported['trained']} %" if self.reported else ""
+        paper = f"; the paper prints {self.in_paper}" if self.in_paper else ""
         share = f"{self.trained_percent_per_task:.4f} % of {self.count.backbone:,} for each of {self.count.tasks} tasks{paper}"
         return f"{self.method} on {self.backbone}: trains {self.count.trained:,} parameters, {share}"
 
@@ -187,10 +194,12 @@ class Cost:
 def reported_figures(backbone: str, method: Method, tasks: int) -> Mapping[str, str]:
     "What a paper prints for this method on this backbone; empty if none does."
     size = backbone.rpartition("/")[2]
-    counted = (row for table in known_tables().values() for row in table.rows if row.printed)
-    for row in counted:
-        if (row.backbone, row.method, row.tasks) == (size, method.name, tasks) and get_method(row.method, row.options) == method:
-            return row.printed
+    for table in known_tables().values():
+        for row in table.rows:
+            same = row.printed and (row.backbone, row.method, row.tasks) == (size, method.name, tasks)
+            if same and get_method(row.method, row.options) == method:
+                undivided = table.accounting == "hyperdecoders"
+                return {"trained for all tasks": row.printed["trained"]} if undivided else row.printed
     return {}
 
 # %% ../nbs/11_cost.ipynb #9658fc24

@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -134,7 +134,7 @@ class Entry:
     hub_revision: str | None = None                   # a branch of the hub repository other than main
     where: tuple[str, Any] | None = None              # keep the rows whose field has this value
     note: str = ""                                    # what a reader should know
-    data: DatasetDict | None = field(default=None, repr=False, compare=False)      # own rows instead of the hub's
+    data: DatasetDict | Callable[[], DatasetDict] | None = field(default=None, repr=False, compare=False)  # own, or its maker
 
     def __post_init__(self) -> None:
         if not self.metrics or isinstance(self.metrics, str):
@@ -155,7 +155,8 @@ def official_files(entry: Entry, revision: str | None = None,
     if path is not None:
         data, found = from_folder(path, entry.hub_id or entry.name, entry.config)
     elif entry.data is not None:
-        data, found = entry.data, "-".join(rows._fingerprint for rows in entry.data.values())
+        data = entry.data() if callable(entry.data) else entry.data
+        found = "-".join(rows._fingerprint for rows in data.values())
     elif entry.hub_id:
         data, found = from_hub(entry.hub_id, entry.config, dict(entry.files), revision or entry.hub_revision)
     else:

@@ -24,7 +24,7 @@ from transformers import AutoTokenizer, PretrainedConfig, PreTrainedModel, PreTr
 
 from .adapters import LookingAdapter
 from .applied import Applied, AppliedWeights, Owned, Scene, put
-from .backbones import Source, fingerprint, load_backbone
+from .backbones import Source, fingerprint, load_backbone, place_of
 from .checkpoint import find_checkpoint, read_checkpoint, write_checkpoint
 from .generators import Condition, TaskLike, mixture_row, read_condition
 from .groups import group_rows, join_outputs, join_tokens, take_rows
@@ -258,7 +258,7 @@ class Generating(Growing):
         if self._tokenizer is None:
             if self.source.name is None:
                 raise ValueError("this model has no tokenizer, its backbone no name: pass token ids or adapt(..., tokenizer=...)")
-            self._tokenizer = AutoTokenizer.from_pretrained(self.source.name, revision=self.source.revision)
+            self._tokenizer = AutoTokenizer.from_pretrained(place_of(self.source.name), revision=self.source.revision)
         return self._tokenizer
 
     @torch.no_grad()

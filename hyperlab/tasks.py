@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .answers import Answer, Classes, FreeText, Prompt
 from .benchmarks import ENTRIES, GROUPS
 from .entry import READERS, Task, split_files
+from .nano import NANO_ENTRIES, NANO_GROUPS
 from .splits import HALVED_TEST, HALVED_VALIDATION, OFFICIAL, TENTHS, SplitRule
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ __all__ = ['unknown', 'task', 'tasks', 'CallableModule', 'table', 'as_splits', '
            'register_task']
 
 # %% ../nbs/20_tasks.ipynb #ef004fa1
-_TASKS: dict[str, Task] = dict(ENTRIES)
-_GROUPS: dict[str, list[str]] = {group: list(names) for group, names in GROUPS.items()}
+_TASKS: dict[str, Task] = ENTRIES | NANO_ENTRIES
+_GROUPS: dict[str, list[str]] = {group: list(names) for group, names in (GROUPS | NANO_GROUPS).items()}
 
 
 def unknown(kind: str, name: str, known: Sequence[str]) -> ValueError:
@@ -126,7 +127,7 @@ def task_from(name: str, data: Any, template: str, labels: Sequence[str] = (), f
 
 def register_task(task: Task, group: str | None = None) -> Task:
     "Make a task known by its name, and add it to a group, which may be new; own tasks may be registered again"
-    if task.name in ENTRIES:
+    if task.name in ENTRIES | NANO_ENTRIES:
         raise ValueError(f"{task.name!r} is the name of a benchmark: choose another one")
     _TASKS[task.name] = task
     if group is not None and task.name not in _GROUPS.setdefault(group, []):
