@@ -51,7 +51,7 @@ lab: $(READY)
 # Voilà with a page of ours that asks for nothing outside; SOURCE and RUNS as in the notebook's parameters
 dashboard: $(READY)
 	JUPYTER_PATH=$(CURDIR)/hyperlab/widgets/front/jupyter $(if $(SOURCE),HYPERLAB_SOURCE=$(abspath $(SOURCE))) $(if $(RUNS),HYPERLAB_RUNS=$(abspath $(RUNS))) \
-		voila nbs/dashboard.ipynb --template=hyperlab --Voila.mathjax_url= $(VOILA)
+		voila nbs/dashboard.ipynb --template=hyperlab --preheat_kernel=True --pool_size=1 $(VOILA)
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -4,22 +4,25 @@
 
 # %% auto #0
 __all__ = ['normalised', 'between', 'mixes_tasks', 'answer_words', 'Answered', 'answer', 'mixed_weights', 'predict_with',
-           'PathPoint', 'score_of', 'band', 'sample_split', 'path_scores', 'Distance', 'mixture_distance']
+           'PathPoint', 'Scorer', 'quietly', 'sample_split', 'path_scores', 'Distance', 'mixture_distance']
 
 # %% ../nbs/40_mixing.ipynb #fc7aef39
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
-from .answers import Classes
+from .answers import Classes, style
 from .applied import AppliedWeights
 from .batches import evaluation_batches, in_order
 from .evaluation import TaskSplit, load_task_split
 from .generators import TaskLike
-from .metrics import METRICS
+from .entry import provenance, truth_of
+from .metrics import metric
 from .microscope import encode_text
 from .model import AdaptedModel
 from .analysis import Points, representations, task_points
@@ -119,24 +122,50 @@ class PathPoint:
     high: float
 
 
-def score_of(data: TaskSplit, written: Sequence[str], rows: Sequence[int] | None = None) -> float:
-    "The mean of a task's metrics, on some rows."
-    picked = list(range(len(written))) if rows is None else list(rows)
-    scored = data.task.score([written[i] for i in picked], data.rows.select(picked))
-    return float(np.mean([value for name, value in scored.items() if name in METRICS]))
+class Scorer:
+    "The score of what was written for a split, on all its rows or on some."
 
+    def __init__(self, data: TaskSplit, written: Sequence[str]):
+        facts = provenance(data.rows)
+        how = style(facts["protocol"], facts["labels"])
+        self.metrics = [metric(name) for name in data.task.metrics]
+        self.read = [data.task.read(text, facts["protocol"], facts["labels"]) for text in written]
+        self.truths = [truth_of(data.task, row, how) for row in data.rows]
 
-def band(data: TaskSplit, written: Sequence[str], repeats: int = 40, seed: int = 0) -> tuple[float, float]:
-    "A 95 % band of the score, from examples drawn anew."
-    rng = np.random.default_rng(seed)
-    drawn = [score_of(data, written, rng.integers(len(written), size=len(written)).tolist()) for _ in range(repeats)]
-    low, high = np.nanquantile(drawn, [0.025, 0.975])
-    return float(low), float(high)
+    def __call__(self, rows: Sequence[int] | None = None) -> float:
+        picked = range(len(self.read)) if rows is None else rows
+        read, truths = [self.read[i] for i in picked], [self.truths[i] for i in picked]
+        return float(np.mean([found(read, truths) for found in self.metrics]))
+
+    def band(self, repeats: int = 40, seed: int = 0) -> tuple[float, float]:
+        "A 95 % band of the score, from examples drawn anew."
+        rng, size = np.random.default_rng(seed), len(self.read)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a draw may hold one class only
+            drawn = [self(rng.integers(size, size=size).tolist()) for _ in range(repeats)]
+        low, high = np.nanquantile(drawn, [0.025, 0.975])
+        return float(low), float(high)
 
 # %% ../nbs/40_mixing.ipynb #cf43bc2c
+@contextmanager
+def quietly() -> Iterator[None]:
+    "Load a few rows without progress bars, which would push a page down."
+    from datasets import disable_progress_bars, enable_progress_bars
+    from datasets.utils import are_progress_bars_disabled
+
+    were_off = are_progress_bars_disabled()
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        if not were_off:
+            enable_progress_bars()
+
+
 def sample_split(model: AdaptedModel, name: str, examples: int = 100, split: str = "validation") -> TaskSplit:
     "Some examples of a task, as the model reads them."
-    return load_task_split(name, split, model, max_examples=examples)
+    with quietly():
+        return load_task_split(name, split, model, max_examples=examples)
 
 
 def path_scores(
@@ -155,8 +184,8 @@ def path_scores(
             weights = mixed_weights(model, a, b, share) if way == "weights" else None
             for name, split in data.items():
                 written = predict_with(model, split, between(a, b, share), weights)
-                score = score_of(split, written)
-                low, high = band(split, written, repeats) if repeats else (score, score)
+                scorer = Scorer(split, written)
+                score, (low, high) = scorer(), scorer.band(repeats) if repeats else (scorer(), scorer())
                 yield PathPoint(share, name, way, score, low, high)
 
 # %% ../nbs/40_mixing.ipynb #8a809c45

@@ -15,7 +15,8 @@ import traitlets
 
 from ..analysis import Points, representations, sites_of, task_points
 from ..microscope import singular_values, weights_of
-from ..mixing import PathPoint, answer, answer_words, mixes_tasks, mixture_distance, normalised, path_scores, sample_split
+from ..mixing import (PathPoint, answer, answer_words, mixes_tasks, mixture_distance, normalised, path_scores, quietly,
+                             sample_split)
 from ..model import AdaptedModel
 from ..tasks import task
 from .panel import Panel, family_of, open_model, task_facts
@@ -40,7 +41,9 @@ def example_text(model: AdaptedModel, name: str) -> str:
         entry = task(name)
         if entry.data is None:  # it would be a download
             return ""
-        return str(entry.load("validation", name_in_prompt=model.method.keeps_task_name, max_examples=1)["source"][0])
+        with quietly():
+            rows = entry.load("validation", name_in_prompt=model.method.keeps_task_name, max_examples=1)
+        return str(rows["source"][0])
     except ValueError:
         return ""
 
