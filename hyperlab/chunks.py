@@ -91,7 +91,7 @@ def chunks_of(row: Mapping[str, Any], counter: TokenCounter, max_length: int, ov
         begin, end = (pieces[first][0], pieces[last - 1][1]) if last > first else (0, len(context))
         text = context[begin:end].lstrip() if begin else context[:end]  # the frame brings the space before it
         found.append((head + text + tail, _target(spans, begin, end, row["target"])))
-    return found
+    return found if len(found) > 1 else [(source, row["target"])]  # the whole context keeps its answer, found in it or not
 
 # %% ../nbs/25_chunks.ipynb #84720206
 def chunk_rows(

@@ -8,6 +8,7 @@ __all__ = ['Stopped', 'Interruption']
 # %% ../nbs/29_interruption.ipynb #4cc0662d
 import signal
 import threading
+import time
 from typing import Any, NoReturn
 
 
@@ -19,9 +20,11 @@ class Interruption:
     "While entered, SIGINT and SIGTERM are noted instead of acted upon."
 
     signals = (signal.SIGINT, signal.SIGTERM)
+    same_request = 1.0  # seconds
 
     def __init__(self) -> None:
         self.asked: int | None = None
+        self.when = 0.0
         self.before: dict[int, Any] = {}
 
     def __enter__(self) -> "Interruption":
@@ -35,9 +38,10 @@ class Interruption:
 
     def note(self, number: int, frame: Any) -> None:
         "Remember the first request; give in to the second."
-        if self.asked is not None:
+        if self.asked is None:
+            self.asked, self.when = number, time.monotonic()
+        elif time.monotonic() - self.when > self.same_request:
             raise KeyboardInterrupt
-        self.asked = number
 
     def check(self) -> None:
         "Raise if a request came."

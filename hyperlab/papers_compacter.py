@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['COMPARED', 'SUPERGLUE', 'Printed', 'EFFICIENCY', 'TRAINING', 'RECORD', 'EPOCHS', 'LOW_RESOURCE_EPOCHS', 'superglue',
-           'Efficiency', 'Training', 'training_of']
+           'Efficiency', 'Training', 'training_of', 'label_of', 'table_of', 'recipe_for']
 
 # %% ../nbs/05_papers_compacter.ipynb #063e566a
 from collections.abc import Mapping, Sequence
@@ -239,3 +239,40 @@ def training_of(table: int, label: str, task: str) -> dict[str, Any]:
     check_names(f"method of table {table}", [label], chosen.rates)
     settings = {"batch_size": chosen.batch_size, "max_length": chosen.max_length} | (RECORD if task == "record" else {})
     return settings | {"learning_rate": chosen.rates[label], "warmup": chosen.warmup, "epochs": EPOCHS.get(task, 3)}
+
+# %% ../nbs/05_papers_compacter.ipynb #b75d4225
+def label_of(method: str, options: Mapping[str, Any] | None = None) -> str | None:
+    "The paper's name of a method with these options; None if it has none."
+    same = {label: chosen for label, (name, chosen) in COMPARED.items() if name == method}
+    given = options or {}
+    fitting = [label for label, chosen in same.items() if all(given.get(k, v) == v for k, v in chosen.items())]
+    return next(iter(fitting or same), None)
+
+
+def table_of(label: str, task: str, options: Mapping[str, Any] | None = None, small: bool = False) -> int:
+    "The table whose recipe a method is trained by on a task."
+    if small:
+        return 9
+    if (options or {}).get("train_output") and label in TRAINING[7].rates:
+        return 7
+    return 2 if task in SUPERGLUE else 1
+
+# %% ../nbs/05_papers_compacter.ipynb #f75b90f4
+def recipe_for(method: str, tasks: Sequence[str] = (), options: Mapping[str, Any] | None = None, small: bool = False,
+               max_examples: int | None = None, released: bool = False) -> dict[str, Any]:  # fmt: skip
+    "Learning rate, warm-up, batch and epochs by task, in the words of a recipe; {} for a method that the paper lacks."
+    label = label_of(method, options)
+    if label is None:
+        return {}
+    found = {name: training_of(table_of(label, name, options, small), label, name) for name in tasks or ("",)}
+    smallest = min(found.values(), key=lambda settings: settings["batch_size"])
+    recipe = {k: smallest[k] for k in ("learning_rate", "warmup", "batch_size")}
+    recipe |= {"epochs": {name: float(settings["epochs"]) for name, settings in found.items() if name} or None}
+    if released and "rte" in tasks:
+        recipe["epochs"] = recipe["epochs"] | {"rte": 3.0}
+    if max_examples in LOW_RESOURCE_EPOCHS:
+        epochs = dict.fromkeys(tasks, float(LOW_RESOURCE_EPOCHS[max_examples])) or None
+        recipe |= {"batch_size": 40, "eval_every": 250, "epochs": epochs}
+    if released and recipe["batch_size"] == 100 and label in ("Prompt tuning-R", "Prompt tuning-T", "Intrinsic-SAID"):
+        recipe["accumulate"] = 2
+    return recipe

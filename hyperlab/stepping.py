@@ -45,7 +45,8 @@ class Updating:
         if recipe.gradient_checkpointing:
             model.gradient_checkpointing_enable()
         if recipe.compile:
-            model.compile(backend=recipe.compile if isinstance(recipe.compile, str) else "inductor")
+            backend = recipe.compile if isinstance(recipe.compile, str) else "inductor"
+            model.compile(backend=backend, dynamic=True)  # one graph for all lengths: a resumed run must not get another one
         self.wrapped = accelerator.prepare_model(model)
         groups = parameter_groups(model, recipe.learning_rate, recipe.rates)
         self.optimizer = make_optimizer(groups, recipe.optimizer, recipe.weight_decay)

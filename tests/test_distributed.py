@@ -13,25 +13,30 @@ from safetensors.torch import load_file
 
 import hyperlab as hl
 from distributed_runs import METHODS, train
+from hyperlab.machine import make_accelerator
+from hyperlab.resume import snapshots
 from toy_runs import outcome
 
 HERE = Path(__file__).parent
 
 
-def launch(folder: Path, processes: int = 2) -> None:
-    "Run distributed_runs.py under torchrun."
+TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+ACCELERATE = ["-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes=2", "--main_process_port=0"]
+
+
+def launch(job: str, folder: Path, launcher: list[str] = TORCHRUN) -> subprocess.CompletedProcess[str]:
+    "Run a job of distributed_runs.py on two processes."
     path = os.pathsep.join([str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
     environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
-    command += [str(HERE / "distributed_runs.py"), str(folder)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    command = [sys.executable, *launcher, str(HERE / "distributed_runs.py"), job, str(folder)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("two")
-    launch(folder)
+    done = launch("compare", folder)
+    assert done.returncode == 0, done.stderr[-3000:]
     return folder
 
 
@@ -63,6 +68,27 @@ def test_resumed_pair_is_exact(two: Path) -> None:
     assert outcome(broken) == outcome(whole)
 
 
+def test_terminated_pair_goes_on_under_accelerate(two: Path) -> None:
+    "SIGTERM to torchrun: both processes end their step and the state is saved; `accelerate launch` ends it with the same bits."
+    stopped = launch("terminate", two)
+    assert stopped.returncode != 0
+    terminated = hl.Run(two / "terminated")
+    assert next(iter(snapshots(terminated.path / "checkpoints"))) == 3, stopped.stderr[-3000:]
+    assert not terminated.finished
+    done = launch("resume", two, ACCELERATE)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert [s["from_step"] for s in terminated.sessions_file.read()] == [0, 3]
+    assert outcome(terminated) == outcome(hl.Run(two / "whole"))
+
+
+def test_one_process_where_several_were_asked_for_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    "`accelerate launch --cpu --num_processes 2` starts one process with these in its environment."
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "True")
+    monkeypatch.setenv("MASTER_PORT", "29500")
+    with pytest.warns(UserWarning, match="has started one process"):
+        make_accelerator("none", tmp_path)
+
+
 def test_another_number_of_processes_is_refused(two: Path) -> None:
     with pytest.raises(ValueError, match="processes: 2 there, 1 asked for"):
         train(two / "whole", "hyperformer++", dropout=0.1)
@@ -70,5 +96,5 @@ def test_another_number_of_processes_is_refused(two: Path) -> None:
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two CUDA devices")
 def test_two_gpus(tmp_path: Path) -> None:
-    launch(tmp_path)
+    assert launch("compare", tmp_path).returncode == 0
     assert hl.Run(tmp_path / "whole").config["device"].startswith("cuda")

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 import hyperlab as hl
-from hyperlab import resume
+from hyperlab import evaluation, resume
 from hyperlab.resume import newest_snapshot, snapshots
 from toy_runs import SHORT, forked, outcome, toy_model, toy_run
 
@@ -113,6 +113,26 @@ def test_interrupted_by_hand(undisturbed, tmp_path: Path, monkeypatch: pytest.Mo
             toy_run(tmp_path / "run")
         assert next(iter(snapshots(tmp_path / "run" / "checkpoints"))) == step
         monkeypatch.undo()
+    assert outcome(toy_run(tmp_path / "run")) == outcome(undisturbed[0])
+
+
+@pytest.mark.parametrize(("call", "step"), [(1, 8), (5, 16)], ids=["validation", "test"])
+def test_interrupted_in_an_evaluation(undisturbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int, step: int) -> None:
+    "Ctrl-C while a batch is being answered: in the first validation, and in the test at the end."
+    plain, calls = evaluation.write, []
+
+    def press(*args: object) -> object:
+        calls.append(1)
+        if len(calls) == call:
+            os.kill(os.getpid(), signal.SIGINT)
+        return plain(*args)
+
+    monkeypatch.setattr(evaluation, "write", press)
+    with pytest.raises(KeyboardInterrupt):
+        toy_run(tmp_path / "run")
+    assert len(calls) == call  # the next batch is not begun
+    assert next(iter(snapshots(tmp_path / "run" / "checkpoints"))) == step
+    monkeypatch.undo()
     assert outcome(toy_run(tmp_path / "run")) == outcome(undisturbed[0])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from pathlib import Path
 
 import pandas as pd
@@ -11,8 +12,11 @@ import pytest
 import torch
 
 import hyperlab as hl
+from hyperlab.answers import Accepted
 from hyperlab.entry import Task
+from hyperlab.papers_compacter import COMPARED, TRAINING
 from hyperlab.resume import snapshots
+from hyperlab.toy import toy_backbone, toy_tokenizer
 from hyperlab.updates import target_tokens, token_loss
 from toy_runs import SHORT, outcome, toy_model, toy_run
 
@@ -146,6 +150,32 @@ def test_protocols_reach_the_run(tmp_path: Path) -> None:
     assert set(run.predictions.target) <= {"0", "1", "2"}  # class numbers, as the released code has them
 
 
+@pytest.mark.parametrize("table", TRAINING)
+def test_compacters_tables_are_recipes(table: int) -> None:
+    "Every learning rate of Tables 4, 11, 5 and 10, with the warm-up, batch and epochs that go with it."
+    name, chosen = "boolq" if table == 2 else "mnli", TRAINING[table]
+    for label, rate in chosen.rates.items():
+        method, options = COMPARED[label]
+        about = {"tasks": [name], "small": table == 9, "options": options | ({"train_output": True} if table == 7 else {})}
+        recipe = hl.make_recipe(method, "paper", paper="compacter", rows={name: 5_000}, **about)
+        assert (recipe.learning_rate, recipe.warmup, recipe.batch_size) == (rate, chosen.warmup, chosen.batch_size), label
+        assert recipe.steps == (20 if name == "boolq" else 3) * math.ceil(5_000 / chosen.batch_size)
+        assert not [d for d in hl.departures(recipe, method, **about, rows={name: 5_000}) if "compacter's" in d], label
+        assert hl.task(name).max_source_length == chosen.max_length
+
+
+def test_epochs_become_updates(tmp_path: Path) -> None:
+    "Two tasks of 64 rows, 3 epochs each by the paper, in batches of up to 100: six updates, looked at thrice."
+    run = hl.train(toy_model("adapter-lowrank"), protocol="paper", max_examples=64, eval_examples=4, run_dir=tmp_path / "run",
+                   progress=False, report_to="none")  # fmt: skip
+    recipe = run.config["recipe"]
+    assert recipe["epochs"] == {"toy-mood": 3, "toy-pet": 3}
+    assert (recipe["steps"], recipe["eval_every"], recipe["learning_rate"], run.result["steps"]) == (6, 2, 3e-3, 6)
+    assert any(d.startswith("2 tasks are trained together, for as many updates") for d in run.result["departures"])
+    with pytest.raises(ValueError, match="expected steps or epochs, received both"):
+        hl.train(toy_model(), steps=4, epochs=2)
+
+
 def test_wrong_requests_fail_before_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Task, "load", lambda *a, **k: pytest.fail("asked for data"))
     cases = {
@@ -198,6 +228,18 @@ def test_tensorboard_by_default_when_installed(tmp_path: Path) -> None:
     assert list((tmp_path / "run").rglob("events.out.tfevents*"))
 
 
+@pytest.mark.parametrize("name", ["wandb", "trackio"])
+def test_other_loggers_where_installed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    "Offline, under the run's own name; a run that is called again is not begun again."
+    pytest.importorskip(name, reason=f"{name} is not installed: pip install {name}")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
+    for _ in range(2):
+        hl.train(toy_model(), run_dir=tmp_path / "run", progress=False, report_to=name, **SHORT)
+    written = tmp_path / "run" / "wandb" if name == "wandb" else tmp_path / "trackio"
+    assert len(list(written.glob("offline-run-*" if name == "wandb" else "hyperlab.db"))) == 1
+
+
 def test_progress_shows_loss_speed_and_time_left(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     hl.train(toy_model(), run_dir=tmp_path / "run", report_to="none", **SHORT)
     shown = capsys.readouterr()
@@ -242,6 +284,42 @@ def test_runs_is_a_table(finished: hl.Run) -> None:
     assert math.isclose(hl.compare(table).loc["adapter-dagger", "average_tasks"], finished.result["average_tasks"])
     assert len(hl.curves(finished, "loss").data[0].x) == SHORT["steps"] // SHORT["log_every"]
     assert json.loads((finished.path / "result.json").read_text()) == finished.result
+
+
+@pytest.fixture
+def reading_task() -> str:
+    "A made-up reading task: one animal in a context of fifty words, for a model that reads twenty-four at a time."
+    from hyperlab.toy import FILLER, PETS
+
+    chance = random.Random(0)
+
+    def row() -> dict:
+        words = [chance.choice(FILLER) for _ in range(50)]
+        pet = chance.choice(PETS)
+        words[chance.randrange(50)] = pet
+        context = " ".join(words)
+        return {"question": "which", "context": context, "answers": {"text": [pet], "answer_start": [context.index(pet)]}}
+
+    rows = {split: [row() for _ in range(size)] for split, size in {"train": 300, "validation": 20, "test": 60}.items()}
+    reading = {"answer": Accepted("answers.text"), "metrics": ("squad_em",), "max_source_length": 24, "max_target_length": 4}
+    return hl.register_task(hl.task_from("toy-reading", rows, "{question} {context}", **reading)).name
+
+
+def test_long_contexts_are_read_to_their_end(reading_task: str, tmp_path: Path) -> None:
+    "Trained and tested in chunks: right also where the answer lies behind what one reading holds."
+    model = hl.adapt(toy_backbone(), "full", [reading_task], tokenizer=toy_tokenizer())
+    settings = {"steps": 150, "batch_size": 32, "learning_rate": 3e-3, "eval_every": 75}
+    run = hl.train(model, run_dir=tmp_path / "run", progress=False, report_to="none", **settings)
+    facts = run.config["data"]["test"][reading_task]
+    assert facts["rows"] == 60 < facts["chunks"]
+    written = run.predictions
+    assert len(written) == 60
+    late = written[[s.split().index(t) > 24 for s, t in zip(written.source, written.target, strict=True)]]
+    assert len(late) > 20
+    right = 100 * (late.prediction == late.target).mean()
+    print(f"answers behind the first reading: {right:.0f} % of {len(late)} right")
+    assert right > 80
+    assert run.result["tasks"][reading_task]["squad_em"] == pytest.approx(100 * (written.prediction == written.target).mean())
 
 
 cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
