@@ -176,7 +176,7 @@ def reacting_units(model: AdaptedModel, text: str, task: TaskLike | None = None,
         strength, position = seen[0].abs().max(0)
         for unit in range(seen.shape[-1]):
             where = int(position[unit])
-            word = tokens[where] if site.startswith("encoder") else "(first of the answer)"
+            word = tokens[where] if site.startswith("encoder") else "(answer)"
             found.append(Reaction(site, unit, float(seen[0, where, unit]), word))
     return sorted(found, key=lambda r: -abs(r.activation))[:top]
 

@@ -134,7 +134,8 @@ def served(command: list[str], port: int, path: str, folder: Path, **environment
 def voila(folder: Path, **environment: str) -> Iterator[str]:
     "The dashboard, served as `make dashboard` does."
     port = free_port()
-    command = [sys.executable, "-m", "voila", str(ROOT / "nbs" / "dashboard.ipynb"), "--no-browser", f"--port={port}", "--template=hyperlab"]
+    notebook, options = str(ROOT / "nbs" / "dashboard.ipynb"), ["--no-browser", f"--port={port}", "--template=hyperlab"]
+    command = [sys.executable, "-m", "voila", notebook, *options]
     with served(command, port, "/voila/static/voila.js", folder, JUPYTER_PATH=str(TEMPLATES), **environment) as address:
         yield address
 
@@ -163,7 +164,9 @@ def quiet_path(seen: Watched) -> None:
     seen.until(lambda: "computing" not in (seen.page.locator(".hl-mixer").text_content() or "computing"))
 
 
-def test_voila_moves_by_keyboard_without_errors_or_requests(browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_voila_moves_by_keyboard_and_asks_for_nothing_outside(
+    browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with voila(tmp_path) as address:
         seen, began = Watched(browser), time.monotonic()
         seen.page.goto(address, wait_until="commit")

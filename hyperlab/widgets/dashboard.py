@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from ..checkpoint import CONFIG
+from ..checkpoint import CONFIG, find_checkpoint
 from ..folder import Run
 from ..model import AdaptedModel
 from ..runs import find_runs
@@ -46,8 +46,9 @@ def facts_of(model: AdaptedModel, source: str) -> str:
     "What a header says of a model, in a line."
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     facts = [model.method.title, f"{len(model.tasks)} tasks", f"{trained:,} trained parameters"]
-    if Path(source).is_dir() and (Path(source) / "result.json").is_file():
-        result = Run(source).result
+    folder = find_checkpoint(source).parent if source else Path()
+    if source and (folder / "result.json").is_file():
+        result = Run(folder).result
         facts.append(f"test average {result['average_tasks']:.1f} after {result['steps']:,} updates")
     return " · ".join(facts)
 

@@ -18,10 +18,10 @@ from torch import Tensor
 
 from ..analysis import sites_of
 from ..microscope import effective_rank, reacting_units, singular_values, site_norms, weights_of
-from ..mixing import normalised
+from ..mixing import example_text, normalised
 from ..model import AdaptedModel
 from ..sites import check_names
-from .mixer import example_text, matrix_rows
+from .mixer import matrix_rows
 from .panel import Panel, open_model, task_facts
 
 # %% ../../nbs/42_inspector.ipynb #d33d1092

@@ -76,11 +76,12 @@ function slider(label, value, { min = 0, max = 1, step = 0.05, colour = null, sh
 
 // Heat maps. Zero is the card's own colour in "diverging"; "grey-safe" grows lighter from low to high and survives a black-and-white printer.
 const MAPS = {
+  dark: { low: [86, 180, 233], middle: null, high: [240, 150, 40] },
   diverging: { low: [0, 90, 160], middle: null, high: [213, 94, 0] },
   "grey-safe": { low: [0, 32, 76], middle: [124, 123, 120], high: [255, 233, 69] },
 };
 function shade(x, map, ground) {
-  const { low, middle, high } = MAPS[map], zero = middle ?? ground, end = x < 0 ? low : high, a = Math.min(1, Math.abs(x));
+  const dark = ground[0] + ground[1] + ground[2] < 300, { low, middle, high } = MAPS[dark && map === "diverging" ? "dark" : map], zero = middle ?? ground, end = x < 0 ? low : high, a = Math.min(1, Math.abs(x));
   return zero.map((z, i) => Math.round(z + (end[i] - z) * a));
 }
 function groundOf(node) {

@@ -20,7 +20,7 @@ function render({ model, el }) {
       h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row), columns.map((layer) => {
         const site = sites.find((x) => x.row === row && x.layer === layer);
         return h("td", {}, site ? cell(site) : null);
-      })))))), h("p", { class: "hl-note" }, `Darker is larger; the largest is ${short(high)}.`));
+      })))))), h("p", { class: "hl-note" }, `Stronger blue is larger; the largest is ${short(high)}.`));
     if (focused) grid.querySelector('[aria-pressed="true"]')?.focus();
   }
   grid.addEventListener("keydown", (event) => {
@@ -72,7 +72,7 @@ function render({ model, el }) {
     if (!table.rows?.length) return clear(over);
     const canvas = h("canvas", { class: "hl-heat", role: "img", "aria-label": "norms of all tasks at all sites" }), [low, high] = extent(table.rows.flat());
     canvas.style.height = `${Math.min(260, 13 * table.rows.length)}px`;
-    const where = h("p", { class: "hl-note" }, `Rows: ${table.tasks.length} tasks, columns: ${table.sites.length} sites; from ${short(low)} (light) to ${short(high)}.`), rest = where.textContent;
+    const where = h("p", { class: "hl-note" }, `Rows: ${table.tasks.length} tasks, columns: ${table.sites.length} sites; from ${short(low)} (pale) to ${short(high)}.`), rest = where.textContent;
     canvas.addEventListener("pointermove", (event) => {
       const box = canvas.getBoundingClientRect(), x = Math.floor(((event.clientX - box.left) / box.width) * table.sites.length), y = Math.floor(((event.clientY - box.top) / box.height) * table.tasks.length);
       if (table.rows[y]?.[x] != null) where.textContent = `${table.tasks[y]} at ${table.sites[x]}: ${short(table.rows[y][x])}`;
@@ -105,8 +105,7 @@ function render({ model, el }) {
       choice("colours", [["diverging", "blue–orange"], ["grey-safe", "safe in grey"]], map, (v) => { map = v; drawPictures(); }), scale, h("span", { style: "flex:1" }), image, exports("npz"), exports("safetensors"));
   }
 
-  clear(body, tools, h("div", { style: "display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,300px),1fr));gap:14px 24px;align-items:start" },
-    h("div", {}, grid, spectrum), fill(h("div", {}, pictures), { style: "grid-column:span 2;min-width:0" }, []),
+  clear(body, tools, h("div", { class: "hl-two" }, h("div", {}, grid, spectrum), h("div", {}, pictures),
     h("div", {}, h("h4", {}, "Units that react to a text"), text, list), over));
   if (!model.get("sites").length) clear(body, h("p", {}, model.get("about")));
   const all = () => { drawTools(); drawGrid(); drawPictures(); drawSpectrum(); drawOver(); drawUnits(); };

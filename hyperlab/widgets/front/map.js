@@ -67,7 +67,7 @@ function render({ model, el }) {
 
   const showTip = (x, y, text) => { tip.hidden = !text; tip.textContent = text ?? ""; tip.style.left = `${Math.min(x + 12, plane.clientWidth - 180)}px`; tip.style.top = `${y + 12}px`; };
   const draw = fitted(plane, (width) => {
-    const height = Math.round(Math.min(560, Math.max(280, width * 0.72))), xy = coordinates(), n = count(), margin = 44;
+    const height = Math.round(Math.min(600, Math.max(280, width * 0.86))), xy = coordinates(), n = count(), margin = 44;
     const paths = model.get("steps").length > 1 ? floats(model.get("paths")) : xy;
     const xs = [], ys = [], source = paths.length && n <= MANY ? paths : xy;
     for (let i = 0; i < source.length; i += 2) { xs.push(source[i]); ys.push(source[i + 1]); }
