@@ -87,10 +87,10 @@ def norms_figure(norms: "pd.DataFrame") -> "Figure":
     "Norms of what is written, tasks by sites."
     import plotly.graph_objects as go
 
-    place = norms.stack().idxmax()
+    row, column = map(int, np.unravel_index(int(norms.to_numpy().argmax()), norms.shape))
     names = {"x": list(norms.columns), "y": list(norms.index)}
     figure = go.Figure(go.Heatmap(z=norms.to_numpy(), colorscale="Blues", colorbar_title="norm", **names))
-    return styled(figure, f"The largest adapter is {place[0]}'s at {place[1]}", "site", "task")
+    return styled(figure, f"The largest adapter is {norms.index[row]}'s at {norms.columns[column]}", "site", "task")
 
 
 def path_figure(points: Sequence[PathPoint]) -> "Figure":

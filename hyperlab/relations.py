@@ -127,7 +127,7 @@ class Purity:
 
     def __str__(self) -> str:
         if not self.of:
-            return "no task has a relative here: families can't be tested"
+            return "families can't be tested here: it takes two, and a task with a relative"
         return f"gap {self.gap:+.2f} (chance {self.chance[0]:+.2f} to {self.chance[1]:+.2f}), p = {self.p:.3f}; " + (
             f"{self.nearest} of {self.of} have a relative as nearest neighbour")
 
@@ -144,7 +144,7 @@ def family_purity(points: Points, families: Mapping[str, str], permutations: int
 
     found, dealt = gap(numbers), np.array([gap(rng.permutation(numbers)) for _ in range(permutations)])
     np.fill_diagonal(alike, -np.inf)
-    has = np.array([(numbers == n).sum() > 1 for n in numbers])
+    has = np.array([(numbers == n).sum() > 1 for n in numbers]) & (len(set(numbers)) > 1)
     hits = (numbers[alike.argmax(1)] == numbers) & has
     low, high = np.quantile(dealt, [0.025, 0.975])
     p = (1 + int((dealt >= found - 1e-12).sum())) / (1 + permutations)

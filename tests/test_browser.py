@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -23,6 +24,8 @@ ROOT = Path(__file__).parent.parent
 TEMPLATES = Path(hyperlab.__file__).parent / "widgets" / "front" / "jupyter"
 SHIPPED = Path(hyperlab.__file__).parent / "nano_run" / "model"
 SOURCE = "nano" if SHIPPED.is_dir() else "toy"
+SERVED = re.search(r"voila nbs/dashboard.ipynb (.*) \$\(VOILA\)", (ROOT / "Makefile").read_text())
+VOILA = SERVED[1].split()  # the options that `make dashboard` has
 PATIENCE = 240_000  # ms, for what may take long on a busy machine; nothing is asserted on time
 SHOTS = os.environ.get("HYPERLAB_SCREENSHOTS")  # a folder, to keep pictures of every panel
 
@@ -134,9 +137,15 @@ def served(command: list[str], port: int, path: str, folder: Path, **environment
 def voila(folder: Path, **environment: str) -> Iterator[str]:
     "The dashboard, served as `make dashboard` does."
     port = free_port()
-    notebook, options = str(ROOT / "nbs" / "dashboard.ipynb"), ["--no-browser", f"--port={port}", "--template=hyperlab"]
+    notebook, options = str(ROOT / "nbs" / "dashboard.ipynb"), ["--no-browser", f"--port={port}", *VOILA]
     command = [sys.executable, "-m", "voila", notebook, *options]
     with served(command, port, "/voila/static/voila.js", folder, JUPYTER_PATH=str(TEMPLATES), **environment) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with voila(tmp_path_factory.mktemp("voila")) as address:
         yield address
 
 
@@ -165,56 +174,57 @@ def quiet_path(seen: Watched) -> None:
 
 
 def test_voila_moves_by_keyboard_and_asks_for_nothing_outside(
-    browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    browser: Any, dashboard: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with voila(tmp_path) as address:
-        seen, began = Watched(browser), time.monotonic()
-        seen.page.goto(address, wait_until="commit")
-        seen.page.wait_for_selector(".hl-mixer canvas.hl-heat")
-        seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
-        say(capsys, f"first screen of {SOURCE} in Voilà: {time.monotonic() - began:.1f} s")
-        seen.page.wait_for_selector(".hl-map .hl-point")
-        seen.until(lambda: bool(seen.page.locator(".hl-mixer .hl-chart path").count()))
-        quiet_path(seen)
+    seen, began = Watched(browser), time.monotonic()
+    seen.page.goto(dashboard, wait_until="commit")
+    seen.page.wait_for_selector(".hl-mixer canvas.hl-heat")
+    seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
+    say(capsys, f"first screen of {SOURCE} in Voilà, just started: {time.monotonic() - began:.1f} s")
+    seen.page.wait_for_selector(".hl-map .hl-point")
+    seen.until(lambda: bool(seen.page.locator(".hl-mixer .hl-chart path").count()))
+    quiet_path(seen)
 
-        text, answer = seen.page.get_by_label("text for the model"), seen.fact("mixer", "answer")
-        text.fill("the merry dog waits near the old house")
-        seen.until(lambda: seen.fact("mixer", "answer") != answer)
+    text, answer = seen.page.get_by_label("text for the model"), seen.fact("mixer", "answer")
+    text.fill("the merry dog waits near the old house")
+    seen.until(lambda: seen.fact("mixer", "answer") != answer)
 
-        title, spectrum = seen.page.locator(".hl-inspector .hl-sub").text_content(), seen.pixels(".hl-inspector figure canvas")
-        ring = seen.page.get_by_label("you are here: the mixture").get_attribute("transform")
-        times = [move_by_key(seen) for _ in range(6)]
-        middle = {name: sorted(t[name] for t in times)[len(times) // 2] for name in times[0]}
-        say(capsys, f"slider to adapter {middle['view']:.0f} ms, to answer {middle['answer']:.0f} ms (medians of {len(times)})")
-        seen.until(lambda: seen.page.locator(".hl-inspector .hl-sub").text_content() != title)
-        seen.until(lambda: seen.pixels(".hl-inspector figure canvas") != spectrum)
-        assert seen.page.get_by_label("you are here: the mixture").get_attribute("transform") != ring
-        seen.keep("dashboard")
-        for panel in ("map", "mixer", "inspector"):
-            seen.keep(panel, f".hl-{panel}")
-        assert seen.clean(), (seen.errors, seen.outside)
+    title, spectrum = seen.page.locator(".hl-inspector .hl-sub").text_content(), seen.pixels(".hl-inspector figure canvas")
+    ring = seen.page.get_by_label("you are here: the mixture").get_attribute("transform")
+    times = [move_by_key(seen) for _ in range(6)]
+    middle = {name: sorted(t[name] for t in times)[len(times) // 2] for name in times[0]}
+    say(capsys, f"slider to adapter {middle['view']:.0f} ms, to answer {middle['answer']:.0f} ms (medians of {len(times)})")
+    seen.until(lambda: seen.page.locator(".hl-inspector .hl-sub").text_content() != title)
+    seen.until(lambda: seen.pixels(".hl-inspector figure canvas") != spectrum)
+    assert seen.page.get_by_label("you are here: the mixture").get_attribute("transform") != ring
+    seen.keep("dashboard")
+    for panel in ("map", "mixer", "inspector"):
+        seen.keep(panel, f".hl-{panel}")
+    assert seen.clean(), (seen.errors, seen.outside)
 
 
-def test_the_map_and_the_sites_are_reached_by_keyboard(browser: Any, tmp_path: Path) -> None:
-    with voila(tmp_path) as address:
-        seen = Watched(browser, width=420)
-        seen.page.goto(address, wait_until="commit")
-        seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
-        seen.page.wait_for_selector(".hl-map .hl-point")
-        quiet_path(seen)
-        wide = seen.page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= 424, f"a narrow screen must not scroll sideways, the page is {wide} pixels wide"
-        ring = seen.page.get_by_label("you are here: the mixture")
-        where = ring.get_attribute("aria-valuetext")
-        ring.focus()
-        seen.page.keyboard.press("ArrowUp")
-        seen.until(lambda: seen.page.get_by_label("you are here: the mixture").get_attribute("aria-valuetext") != where)
-        seen.page.locator(".hl-grid button[aria-pressed=true]").focus()
-        site = seen.page.locator(".hl-inspector .hl-sub").text_content()
-        seen.page.keyboard.press("ArrowRight")
-        seen.until(lambda: seen.page.locator(".hl-inspector .hl-sub").text_content() != site)
-        seen.keep("narrow")
-        assert seen.clean(), (seen.errors, seen.outside)
+def test_a_narrow_screen_the_map_and_the_sites_by_keyboard(
+    browser: Any, dashboard: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen, began = Watched(browser, width=420), time.monotonic()
+    seen.page.goto(dashboard, wait_until="commit")
+    seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
+    say(capsys, f"first screen of {SOURCE} in Voilà, with a kernel at hand: {time.monotonic() - began:.1f} s")
+    seen.page.wait_for_selector(".hl-map .hl-point")
+    quiet_path(seen)
+    wide = seen.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 424, f"a narrow screen must not scroll sideways, the page is {wide} pixels wide"
+    ring = seen.page.get_by_label("you are here: the mixture")
+    where = ring.get_attribute("aria-valuetext")
+    ring.focus()
+    seen.page.keyboard.press("ArrowUp")
+    seen.until(lambda: seen.page.get_by_label("you are here: the mixture").get_attribute("aria-valuetext") != where)
+    seen.page.locator(".hl-grid button[aria-pressed=true]").focus()
+    site = seen.page.locator(".hl-inspector .hl-sub").text_content()
+    seen.page.keyboard.press("ArrowRight")
+    seen.until(lambda: seen.page.locator(".hl-inspector .hl-sub").text_content() != site)
+    seen.keep("narrow")
+    assert seen.clean(), (seen.errors, seen.outside)
 
 
 def test_an_empty_folder_is_a_sentence_and_not_a_traceback(browser: Any, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ const h = (tag, attributes, ...children) => fill(document.createElement(tag), at
 const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 const clear = (node, ...children) => { node.replaceChildren(...children.flat(Infinity).filter((c) => c != null)); return node; };
 const two = (x) => (Number.isFinite(x) ? x.toFixed(2) : "–");
-const short = (x) => (x == null || !Number.isFinite(x) ? "–" : Math.abs(x) >= 1e6 ? (x / 1e6).toPrecision(3) + " M"
-  : Math.abs(x) >= 1e4 ? (x / 1e3).toPrecision(3) + " k" : Number(x.toPrecision(3)).toString());
+const short = (x) => (x == null || !Number.isFinite(x) ? "–" : Math.abs(x) >= 1e6 ? Number((x / 1e6).toPrecision(3)) + " M"
+  : Math.abs(x) >= 1e4 ? Number((x / 1e3).toPrecision(3)) + " k" : Number(x.toPrecision(3)).toString());
 const ink = (colour) => (colour === "#000000" ? "currentColor" : colour);  // black ink has to turn white in the dark
 
 // One question at a time: while the kernel works only the newest wish is kept, so that a slider never queues up work.
@@ -126,7 +126,7 @@ function axes(width, height, [x0, x1], [y0, y1], { xTitle = "", yTitle = "", log
   const powers = () => { const found = []; for (let p = Math.floor(f(x0)); p <= Math.ceil(f(x1)); p++) for (const m of [1, 2, 5]) { const v = m * 10 ** p; if (v >= x0 && v <= x1) found.push(v); } return found; };
   const along = xTicks ?? (log ? powers() : ticks(x0, x1)).map((v) => [v, short(v)]);
   const group = s("g", { class: "hl-axes" },
-    ticks(y0, y1, 4).map((v) => [s("line", { x1: left, x2: width - right, y1: Y(v), y2: Y(v) }), s("text", { x: left - 6, y: Y(v) + 4, "text-anchor": "end" }, short(v))]),
+    ticks(y0, y1, 5).map((v) => [s("line", { x1: left, x2: width - right, y1: Y(v), y2: Y(v) }), s("text", { x: left - 6, y: Y(v) + 4, "text-anchor": "end" }, short(v))]),
     along.map(([v, t], i) => s("text", { x: X(v), y: height - bottom + 16, "text-anchor": xTicks ? (i ? "end" : "start") : "middle" }, t)),
     s("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle", class: "hl-title" }, xTitle),
     s("text", { x: 0, y: 0, class: "hl-title", "text-anchor": "middle", transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)` }, yTitle));

@@ -101,7 +101,7 @@ function render({ model, el }) {
     }
     placeLabels(spots, width, height - 20, taken).forEach((label, i) => { if (label) svg.append(s("text", { x: label.x, y: label.y, "font-weight": here.length && !i ? 600 : 400, "pointer-events": "none" }, label.text)); });
     if (here.length) svg.append(ring({ x: X(here[0]), y: Y(here[1]), xy, X, Y, back, names, svg }));
-    svg.append(s("text", { x: 10, y: height - 8, class: "hl-title" }, axis[0] ?? ""), s("text", { x: width - 10, y: height - 8, class: "hl-title", "text-anchor": "end" }, axis[1] ?? ""));
+    svg.append(s("text", { x: 10, y: height - 8, class: "hl-title" }, axis[0] ?? ""), s("text", { x: width - 10, y: height - (width < 440 ? 22 : 8), class: "hl-title", "text-anchor": "end" }, axis[1] ?? ""));
     const focus = plane.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     clear(plane, svg, tip);
     if (focus) [...plane.querySelectorAll("[tabindex]")].find((g) => g.getAttribute("aria-label") === focus)?.focus();
