@@ -57,7 +57,7 @@ class Header(Panel):
     "Which model is shown, what is known of it, and a report."
 
     script = "header.js"
-    choices: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    choices: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     chosen = traitlets.Unicode("").tag(sync=True)
     about = traitlets.Unicode("").tag(sync=True)
     wide = True

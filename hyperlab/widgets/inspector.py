@@ -47,16 +47,16 @@ def largest(pictures: list[dict[str, Any]]) -> float:
 class InspectorTraits(Panel):
     "What the page of an inspector draws."
 
-    tasks: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    sites: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    tasks: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
+    sites: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     site = traitlets.Unicode("").tag(sync=True)
-    mixture: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
+    mixture: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     task = traitlets.Unicode("").tag(sync=True)  # instead of the mixture
     against = traitlets.Unicode("").tag(sync=True)
     text = traitlets.Unicode("").tag(sync=True)
-    view: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-    norms: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-    reactions: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    view: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    norms: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    reactions: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     about = traitlets.Unicode("").tag(sync=True)
     wide = True
     model: AdaptedModel

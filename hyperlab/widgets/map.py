@@ -80,20 +80,20 @@ def history_of(run: Run | str | Path, model: AdaptedModel, what: str, where: Whe
 class MapTraits(Panel):
     "What the page of a map draws."
 
-    options: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-    shown: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-    points: traitlets.Dict[str, Any] = traitlets.Dict({"count": 0}).tag(sync=True)
+    options: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    shown: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    points: "traitlets.Dict[str, Any]" = traitlets.Dict({"count": 0}).tag(sync=True)
     codes = traitlets.Bytes(b"").tag(sync=True)  # (N,) uint16
     spread = traitlets.Bytes(b"").tag(sync=True)  # (N, 2) float32
-    steps: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    steps: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     paths = traitlets.Bytes(b"").tag(sync=True)  # (steps, N, 2) float32
-    legend: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    axes: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    legend: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
+    axes: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     title = traitlets.Unicode("").tag(sync=True)
     warning = traitlets.Unicode("").tag(sync=True)
-    told: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    mixture: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-    here: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    told: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
+    mixture: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    here: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     coordinates = traitlets.Bytes(b"").tag(sync=True)  # (N, 2) float32; set last, as the page draws when it changes
 
 

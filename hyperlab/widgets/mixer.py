@@ -37,13 +37,13 @@ def first_pair(names: list[str]) -> tuple[str, str]:
 class MixerTraits(Panel):
     "What the page of a mixer draws."
 
-    tasks: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    mixture: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-    pair: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    tasks: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
+    mixture: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    pair: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     text = traitlets.Unicode("").tag(sync=True)
-    view: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-    answer: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-    path: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
+    view: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    answer: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    path: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     mixes = traitlets.Bool(True).tag(sync=True)
     walks = traitlets.Bool(True).tag(sync=True)
     about = traitlets.Unicode("").tag(sync=True)

@@ -32,7 +32,7 @@ class Panel(anywidget.AnyWidget):
 
     script: ClassVar[str]
     _css = front("look.css")
-    asked: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
+    asked: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     answered = traitlets.Int(0).tag(sync=True)
     notice = traitlets.Unicode("").tag(sync=True)
 

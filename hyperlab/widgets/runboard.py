@@ -47,9 +47,9 @@ class RunBoard(Panel):
     "Runs side by side."
 
     script = "runboard.js"
-    rows: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    curves: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-    measures: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    rows: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
+    curves: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    measures: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     folder = traitlets.Unicode("").tag(sync=True)
     about = traitlets.Unicode("").tag(sync=True)
     wide = True
