@@ -1,6 +1,8 @@
 # Two commands do everything on a fresh machine with Python, pip and make:
 #   make run     the first run: a hypernetwork learns eight tasks in a few minutes; scores, the map of tasks, cost
 #   make test    lint, types, every notebook and every test
+# and one opens the page on which tasks are mixed and adapters looked at:
+#   make dashboard    of the shipped model; make dashboard SOURCE=runs RUNS=runs for one's own
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -10,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test lint notebooks pytest check export lab clean help
+.PHONY: run test lint notebooks pytest check export lab dashboard clean help
 
 run: $(READY)
 	mkdir -p runs
@@ -46,6 +48,11 @@ export: $(READY)
 
 lab: $(READY)
 	jupyter lab nbs
+
+# Voilà with a page of ours that asks for nothing outside; SOURCE and RUNS as in the notebook's parameters
+dashboard: $(READY)
+	JUPYTER_PATH=$(CURDIR)/hyperlab/widgets/front/jupyter $(if $(SOURCE),HYPERLAB_SOURCE=$(abspath $(SOURCE))) $(if $(RUNS),HYPERLAB_RUNS=$(abspath $(RUNS))) \
+		voila nbs/dashboard.ipynb --template=hyperlab --preheat_kernel=True --pool_size=1 $(VOILA)
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -20,7 +20,10 @@ setup(
     license="Apache-2.0",
     keywords=settings["keywords"],
     packages=find_packages(include=["hyperlab", "hyperlab.*"]),
-    package_data={"hyperlab": ["*.pyi", "py.typed", "nano_backbone/*", "nano_results/*", "nano_run/*", "nano_run/model/*"]},
+    package_data={
+        "hyperlab": ["*.pyi", "py.typed", "nano_backbone/*", "nano_results/*", "nano_run/*", "nano_run/model/*"],
+        "hyperlab.widgets": ["front/*", "front/jupyter/voila/templates/hyperlab/*"],
+    },
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
     extras_require={"dev": settings["dev_requirements"].split(), "ray": settings["ray_requirements"].split()},

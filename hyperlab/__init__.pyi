@@ -43,3 +43,18 @@ from .baselines import baseline as baseline
 from .taskmap import neighbours as neighbours, task_map as task_map, task_vectors as task_vectors
 from .firstrun import method_table as method_table, nano_run as nano_run, score_table as score_table
 from .transfer import FewShot as FewShot, few_shot as few_shot
+from .analysis import Points as Points, Where as Where, chance_explained as chance_explained, position_spread as position_spread
+from .analysis import project as project, representations as representations, task_points as task_points
+from .analysis import trajectories as trajectories
+from .relations import cka as cka, cka_by_layer as cka_by_layer, cluster_tasks as cluster_tasks, family_purity as family_purity
+from .relations import instance_probes as instance_probes, linear_probe as linear_probe, nearest_tasks as nearest_tasks
+from .relations import similarity_by_site as similarity_by_site
+from .microscope import dead_units as dead_units, effective_rank as effective_rank, hypernetwork_rank as hypernetwork_rank
+from .microscope import reacting_units as reacting_units, singular_values as singular_values, site_norms as site_norms
+from .microscope import unit_activations as unit_activations, weights_of as weights_of
+from .mixing import mixture_distance as mixture_distance, path_scores as path_scores
+from .widgets.map import EmbeddingMap as EmbeddingMap
+from .widgets.mixer import TaskMixer as TaskMixer
+from .widgets.inspector import AdapterInspector as AdapterInspector
+from .widgets.runboard import RunBoard as RunBoard
+from .widgets.dashboard import dashboard as dashboard

@@ -1,0 +1,151 @@
+// What all panels share: elements, controls, heat maps, and a line to the kernel that never runs full.
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child != null));
+  return node;
+}
+const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+const clear = (node, ...children) => { node.replaceChildren(...children.flat(Infinity).filter((c) => c != null)); return node; };
+const two = (x) => (Number.isFinite(x) ? x.toFixed(2) : "–");
+const short = (x) => (x == null || !Number.isFinite(x) ? "–" : Math.abs(x) >= 1e6 ? Number((x / 1e6).toPrecision(3)) + " M"
+  : Math.abs(x) >= 1e4 ? Number((x / 1e3).toPrecision(3)) + " k" : Number(x.toPrecision(3)).toString());
+const ink = (colour) => (colour === "#000000" ? "currentColor" : colour);  // black ink has to turn white in the dark
+
+// One question at a time: while the kernel works only the newest wish is kept, so that a slider never queues up work.
+function line(model, root, status) {
+  let number = model.get("answered") ?? 0, waiting = false, next = null, timer = null, since = 0;
+  const send = (wish) => {
+    waiting = true; since = performance.now(); number += 1;
+    clearTimeout(timer);
+    timer = setTimeout(() => { status.textContent = "No answer from the kernel: if it was restarted, run the cell again."; }, 20000);
+    model.set("asked", { ...wish, number });
+    model.save_changes();
+  };
+  const timed = (what) => requestAnimationFrame(() => { root.dataset[what + "Ms"] = (performance.now() - since).toFixed(1); });
+  model.on("change:answered", () => {
+    if (model.get("answered") < number) return;
+    waiting = false; clearTimeout(timer); timed("whole");
+    if (next) { const wish = next; next = null; send(wish); }
+  });
+  const ask = (wish) => { if (model.frozen) return; if (waiting) next = { ...(next ?? {}), ...wish }; else send(wish); };
+  return { ask, timed, busy: () => waiting };
+}
+
+function panel(model, el, kind, title, subtitle) {
+  const status = h("p", { class: "hl-status", role: "status", "aria-live": "polite" });
+  const sub = h("p", { class: "hl-sub" }, subtitle ?? "");
+  const body = h("div", { class: "hl-body" });
+  const root = h("section", { class: `hl hl-${kind}`, "aria-label": title }, h("h3", {}, title), sub, body, status);
+  const notice = () => { status.textContent = model.get("notice") ?? ""; };
+  model.on("change:notice", notice);
+  notice();
+  if (model.frozen) root.classList.add("hl-frozen");
+  el.replaceChildren(root);
+  return { root, body, sub, status, line: line(model, root, status) };
+}
+
+function choice(label, options, value, change) {
+  const box = h("select", { "aria-label": label, onchange: () => change(box.value) },
+    options.map((o) => { const [v, t] = Array.isArray(o) ? o : [o, o]; return h("option", { value: v, selected: v === value }, t); }));
+  return box;
+}
+
+function segments(label, options, value, change) {
+  const name = "hl" + Math.random().toString(36).slice(2);
+  return h("div", { class: "hl-segments", role: "radiogroup", "aria-label": label }, options.map(([v, t]) => {
+    const radio = h("input", { type: "radio", name, value: v, checked: v === value, onchange: () => change(v) });
+    return h("label", {}, radio, h("span", {}, t));
+  }));
+}
+
+function slider(label, value, { min = 0, max = 1, step = 0.05, colour = null, shown = two } = {}, change) {
+  const out = h("output", {}, shown(value));
+  const input = h("input", { type: "range", min, max, step, value, "aria-label": label, oninput: () => { paint(); change(Number(input.value)); } });
+  const paint = () => { out.textContent = shown(Number(input.value)); input.style.setProperty("--at", `${(100 * (input.value - min)) / (max - min || 1)}%`); };
+  if (colour) input.style.setProperty("--tint", ink(colour));
+  paint();
+  return { input, out, set: (v) => { input.value = v; paint(); } };
+}
+
+// Heat maps. Zero is the card's own colour in "diverging"; "grey-safe" grows lighter from low to high and survives a black-and-white printer.
+const MAPS = {
+  dark: { low: [86, 180, 233], middle: null, high: [240, 150, 40] },
+  diverging: { low: [0, 90, 160], middle: null, high: [213, 94, 0] },
+  "grey-safe": { low: [0, 32, 76], middle: [124, 123, 120], high: [255, 233, 69] },
+};
+function shade(x, map, ground) {
+  const dark = ground[0] + ground[1] + ground[2] < 300, { low, middle, high } = MAPS[dark && map === "diverging" ? "dark" : map], zero = middle ?? ground, end = x < 0 ? low : high, a = Math.min(1, Math.abs(x));
+  return zero.map((z, i) => Math.round(z + (end[i] - z) * a));
+}
+function groundOf(node) {
+  const found = getComputedStyle(node.closest(".hl") ?? node).backgroundColor.match(/\d+(\.\d+)?/g);
+  return found && found[3] !== "0" ? found.slice(0, 3).map(Number) : [255, 255, 255];
+}
+function heat(canvas, rows, limit, map = "diverging") {
+  const height = rows.length, width = rows[0]?.length ?? 0;
+  if (!width) return;
+  canvas.width = width; canvas.height = height;
+  const context = canvas.getContext("2d"), image = context.createImageData(width, height), ground = groundOf(canvas);
+  for (let y = 0, i = 0; y < height; y++) for (let x = 0; x < width; x++, i += 4) {
+    const [r, g, b] = shade(limit ? rows[y][x] / limit : 0, map, ground);
+    image.data[i] = r; image.data[i + 1] = g; image.data[i + 2] = b; image.data[i + 3] = 255;
+  }
+  context.putImageData(image, 0, 0);
+}
+function swatch(limit, map) {
+  const canvas = h("canvas", { class: "hl-swatch", "aria-hidden": "true" });
+  const row = Array.from({ length: 41 }, (_, i) => i / 20 - 1);
+  requestAnimationFrame(() => heat(canvas, [row], 1, map));
+  return h("span", { class: "hl-scale" }, `−${short(limit)}`, canvas, `+${short(limit)}`);
+}
+
+const extent = (values) => {
+  let low = Infinity, high = -Infinity;
+  for (const v of values) if (Number.isFinite(v)) { if (v < low) low = v; if (v > high) high = v; }
+  return low <= high ? [low, high] : [0, 1];
+};
+function ticks(low, high, count = 5) {
+  if (!(high > low)) return [low];
+  const raw = (high - low) / count, size = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].find((m) => m * size >= raw) * size;
+  const found = [];
+  for (let t = Math.ceil(low / step) * step; t <= high + step * 1e-6; t += step) found.push(Number(t.toPrecision(6)));
+  return found;
+}
+// Axes of a chart: positions, grid, numbers and titles.
+function axes(width, height, [x0, x1], [y0, y1], { xTitle = "", yTitle = "", log = false, xTicks = null, left = 44, bottom = 34 } = {}) {
+  const f = log ? Math.log10 : (v) => v, right = 12, top = 10;
+  const X = (v) => left + ((f(v) - f(x0)) / (f(x1) - f(x0) || 1)) * (width - left - right);
+  const Y = (v) => height - bottom - ((v - y0) / (y1 - y0 || 1)) * (height - bottom - top);
+  const powers = () => { const found = []; for (let p = Math.floor(f(x0)); p <= Math.ceil(f(x1)); p++) for (const m of [1, 2, 5]) { const v = m * 10 ** p; if (v >= x0 && v <= x1) found.push(v); } return found; };
+  const along = xTicks ?? (log ? powers() : ticks(x0, x1)).map((v) => [v, short(v)]);
+  const group = s("g", { class: "hl-axes" },
+    ticks(y0, y1, 5).map((v) => [s("line", { x1: left, x2: width - right, y1: Y(v), y2: Y(v) }), s("text", { x: left - 6, y: Y(v) + 4, "text-anchor": "end" }, short(v))]),
+    along.map(([v, t], i) => s("text", { x: X(v), y: height - bottom + 16, "text-anchor": xTicks ? (i ? "end" : "start") : "middle" }, t)),
+    s("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle", class: "hl-title" }, xTitle),
+    s("text", { x: 0, y: 0, class: "hl-title", "text-anchor": "middle", transform: `translate(11 ${(top + height - bottom) / 2}) rotate(-90)` }, yTitle));
+  return { X, Y, group };
+}
+const polyline = (points, attributes) => s("path", { fill: "none", d: points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""), ...attributes });
+
+function download(name, parts, type = "application/octet-stream") {
+  const url = URL.createObjectURL(new Blob(parts, { type })), link = h("a", { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 5000);
+}
+function receiveFiles(model) {
+  model.on("msg:custom", (message, buffers) => { if (message.file) download(message.file, buffers.map((b) => b.buffer ?? b), message.type); });
+}
+// The width a drawing has now, and a new drawing whenever that changes.
+function fitted(node, draw) {
+  let last = 0;
+  const now = () => { const width = Math.floor(node.clientWidth); if (width > 40 && Math.abs(width - last) > 2) { last = width; draw(width); } };
+  new ResizeObserver(now).observe(node);
+  return () => { const width = Math.floor(node.clientWidth) || 480; last = width; draw(width); };
+}

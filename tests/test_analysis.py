@@ -1,0 +1,83 @@
+"""Looking inside models of every method, of one task and of two hundred, and at a hundred thousand points."""
+
+import numpy as np
+import pytest
+import torch
+from conftest import TASKS, awaken, tiny_backbone
+from test_methods import SMALL
+
+import hyperlab as hl
+from hyperlab.analysis import PROJECTIONS, Where, project, representations, sites_of, task_points
+from hyperlab.microscope import site_norms, unit_activations, weights_of
+from hyperlab.mixing import mixes_tasks
+from hyperlab.relations import cluster_tasks, cosines, family_purity, nearest_tasks
+from hyperlab.toy import toy_tokenizer
+
+
+def made(method: str, tasks: list[str] | None = None) -> hl.AdaptedModel:
+    return awaken(hl.adapt(tiny_backbone(), method, tasks or TASKS, tokenizer=toy_tokenizer(), **SMALL.get(method, {}))).eval()
+
+
+@pytest.mark.parametrize("method", hl.available_methods())
+def test_every_method_can_be_looked_at_or_says_why_not(method: str) -> None:
+    model = made(method)
+    known = representations(model)
+    for what in known:
+        points = task_points(model, what)
+        assert points.names == tuple(TASKS) and np.isfinite(points.values).all()
+        assert project(points.values).coordinates.shape == (3, 2)
+    if not known:
+        with pytest.raises(ValueError, match="nothing by task"):
+            task_points(model)
+    weights = weights_of(model, "rte", "a happy cat")
+    assert set(weights) == {str(site) for site in sites_of(model)}
+    norms = site_norms(model, ["rte"], "a happy cat")
+    assert np.isfinite(norms.to_numpy()).all()
+
+
+@pytest.mark.parametrize("method", hl.available_methods())
+def test_watching_units_leaves_every_model_as_it_was(method: str) -> None:
+    model = made(method)
+    inputs = {"input_ids": torch.tensor([[5, 6, 7, 1]]), "decoder_input_ids": torch.tensor([[0]])}
+    before = model(**inputs, task="rte").logits
+    found = unit_activations(model, ["a happy cat", "the road"], "rte")
+    assert torch.equal(model(**inputs, task="rte").logits, before)
+    with_bottleneck = {site for site, weights in weights_of(model, "rte", "a cat").items() if "down" in weights}
+    assert set(found) <= with_bottleneck and all(torch.isfinite(seen).all() for seen in found.values())
+
+
+def test_one_task_has_a_map_but_no_claims() -> None:
+    model = made("hyperformer++", ["rte"])
+    points = task_points(model, "I")
+    for how in PROJECTIONS:
+        flat = project(points.values, how)
+        assert flat.coordinates.tolist() == [[0.0, 0.0]] and "one point" in flat.warning
+    assert nearest_tasks(points) == {"rte": []} and cluster_tasks(points).order == ["rte"]
+    assert "can't be tested" in str(family_purity(points, {"rte": "nli"}, 20)) and not mixes_tasks(model)
+
+
+def test_two_hundred_tasks() -> None:
+    names = [f"task-{i}" for i in range(200)]
+    model = made("hyperformer++", names)
+    points = task_points(model, "weights", Where("encoder", 0, "feedforward"))
+    assert points.values.shape[0] == 200 and cosines(points.values).shape == (200, 200)
+    assert sorted(cluster_tasks(points).order) == sorted(names)
+    families = {name: f"family {i % 20}" for i, name in enumerate(names)}
+    assert family_purity(points, families, 200).p > 0.01  # random families of a random model
+
+
+def test_a_copied_task_is_the_nearest_one_in_every_representation() -> None:
+    model = made("hyperformer++")
+    model.add_task("near-rte", like={"rte": 0.95, "sst2": 0.05})
+    for what in representations(model):
+        assert nearest_tasks(task_points(model, what), 1)["near-rte"][0][0] == "rte"
+
+
+def test_a_hundred_thousand_points_are_laid_out_by_a_sample() -> None:
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(5, 16)) * 8
+    group = rng.integers(5, size=100_000)
+    flat = project(centres[group] + rng.normal(size=(100_000, 16)), "tsne", most=400)
+    middles = np.stack([np.median(flat.coordinates[group == g], axis=0) for g in range(5)])
+    nearest = np.linalg.norm(flat.coordinates[:, None] - middles, axis=-1).argmin(1)
+    assert (nearest == group).mean() > 0.98 and "400 of 100,000" in flat.warning
