@@ -15,7 +15,7 @@ import torch
 import hyperlab as hl
 from hyperlab.firstrun import nano_adapted, nano_run
 from hyperlab.folder import write_json
-from hyperlab.taskmap import REPRESENTATIONS
+from hyperlab.taskmap import VIEWS, related_by_chance
 
 # What the released code's labels are taken with: the recipe is that of the other nano runs
 NUMBERS = {"protocol": "released", "loss": "mean", "label_smoothing": 0.0, "schedule": "linear", "warmup": 120, "temperature": 10,
@@ -24,7 +24,7 @@ NUMBERS = {"protocol": "released", "loss": "mean", "label_smoothing": 0.0, "sche
 
 def related(model: hl.AdaptedModel) -> dict[str, int]:
     "Tasks whose nearest neighbour is a relative, by representation."
-    return {what: hl.neighbours(hl.task_vectors(model, what)).related for what in REPRESENTATIONS}
+    return {view: hl.family_purity(hl.task_view(model, view), hl.families(model.tasks)).nearest for view in VIEWS}
 
 
 def counts(seed: int, numbers: bool, runs: Path) -> dict[str, dict[str, int]]:
@@ -44,8 +44,9 @@ def main() -> None:
     torch.set_num_threads(1)
     datasets.disable_progress_bars()
     found = {kind: [counts(seed, kind == "numbers", chosen.runs) for seed in range(chosen.seeds)] for kind in ("words", "numbers")}
-    chance = hl.neighbours(hl.task_vectors(hl.load("nano")))
-    write_json(Path(hl.__file__).parent / "nano_results" / "map.json", found | {"of": chance.of, "chance": chance.chance})
+    model = hl.load("nano")
+    facts = {"of": hl.family_purity(hl.task_view(model), hl.families(model.tasks)).of, "chance": related_by_chance(model.tasks)}
+    write_json(Path(hl.__file__).parent / "nano_results" / "map.json", found | facts)
 
 
 if __name__ == "__main__":

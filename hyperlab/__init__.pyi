@@ -40,7 +40,7 @@ from .comparison import compare_costs as compare_costs, trade_off as trade_off
 from .papers_compacter import training_of as training_of
 from .sweep import sweep as sweep
 from .baselines import baseline as baseline
-from .taskmap import neighbours as neighbours, task_map as task_map, task_vectors as task_vectors
+from .taskmap import families as families, task_map as task_map, task_view as task_view
 from .firstrun import method_table as method_table, nano_run as nano_run, score_table as score_table
 from .transfer import FewShot as FewShot, few_shot as few_shot
 from .analysis import Points as Points, Where as Where, chance_explained as chance_explained, position_spread as position_spread

@@ -15,7 +15,8 @@ from hyperlab.sweep import grid_cells, is_due
 
 PROJECT = Path(__file__).resolve().parents[1]
 NOTEBOOK = PROJECT / "nbs" / "train.ipynb"
-SMALL = {"backbone": "toy", "tasks": "toy", "steps": 4, "eval_every": 4, "batch_size": 8, "options": "eval_examples=8, max_examples=32"}
+QUICK = "eval_examples=8, max_examples=32"
+SMALL = {"backbone": "toy", "tasks": "toy", "steps": 4, "eval_every": 4, "batch_size": 8, "options": QUICK}
 
 
 @pytest.fixture(autouse=True)
