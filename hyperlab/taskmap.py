@@ -66,11 +66,12 @@ def task_map(before: Points, after: Points) -> go.Figure:
 
 def add_points(figure: go.Figure, points: Points, column: int) -> None:
     "The tasks of one panel, one trace per family"
-    plane, family = project(points), families(points.names)
+    plane, family = project(points.values), families(points.names)
     for own in dict.fromkeys(family.values()):
         here = [i for i, name in enumerate(points.names) if family[name] == own]
-        figure.add_scatter(x=plane.coordinates[here, 0], y=plane.coordinates[here, 1], text=[points.names[i] for i in here], name=own,
-                           mode="markers+text", textposition="top center", showlegend=column == 2, row=1, col=column,
+        x, y = plane.coordinates[here].T
+        figure.add_scatter(x=x, y=y, text=[points.names[i] for i in here], name=own, mode="markers+text",
+                           textposition="top center", showlegend=column == 2, row=1, col=column,
                            marker={"size": 13, "color": family_colour(own)}, cliponaxis=False)
     for axis, number in ((figure.update_xaxes, 0), (figure.update_yaxes, 1)):
         axis(title=f"component {number + 1} ({plane.explained[number]:.0%} of variance)", row=1, col=column)
