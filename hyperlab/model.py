@@ -219,7 +219,7 @@ class Sparing(Running):
             return super().forward(input_ids, task=task, **inputs)
 
     def cache_encoder(self, limit: int = 2**30) -> None:
-        "In training, encode each text once, without dropout, and keep up to `limit` bytes; the method must leave the encoder alone."
+        "In training, encode each text once, without dropout, and keep up to `limit` bytes; a method must leave the encoder alone."
         stacks = {site.stack for part in self.rule.parts.values() for site in part.sites}
         if changes := encoder_changes(stacks, self.owned.names, self.rule.shifts_backbone):
             raise ValueError(f"{self.method.title} changes what the encoder computes: {' and '.join(changes)}")
