@@ -26,6 +26,6 @@ setup(
     },
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
-    extras_require={"dev": settings["dev_requirements"].split(), "ray": settings["ray_requirements"].split()},
+    extras_require={extra: settings[f"{extra}_requirements"].split() for extra in ("dev", "ray", "peers")},
     zip_safe=False,
 )

@@ -122,7 +122,7 @@ class NormedBottleneck(torch.autograd.Function):
         ctx.activation, hidden = ACTIVATIONS[activation], affine(x, down, down_bias)
         y = affine(ctx.activation(hidden), up, up_bias)
         shared = (gamma, beta) if gamma.dim() == 1 else (None, None)
-        normed, mean, scale = torch.native_layer_norm(y, y.shape[-1:], *shared, eps)
+        normed, mean, scale = torch.native_layer_norm(y, y.shape[-1:], shared[0], shared[1], eps)
         ctx.save_for_backward(x, hidden, mean, scale, *weights)
         return x + (normed if gamma.dim() == 1 else torch.addcmul(beta.unsqueeze(1), normed, gamma.unsqueeze(1)))
 

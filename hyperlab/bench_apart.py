@@ -71,8 +71,9 @@ def bench_grid(
     x, w, u, v = (drawn[n].requires_grad_() for n in shapes)
     runs = {"plain linear": lambda: F.linear(x, w), "gated linear": lambda: grid_linear(x, w, u, v, 0.5)}
     probe = torch.randn(load.batch_size, load.length, outputs, device=device)
-    steps = {name: (lambda run=run: torch.autograd.grad((run() * probe).sum(), (x, w))) for name, run in runs.items()}
-    steps["gated linear"] = lambda: torch.autograd.grad((runs["gated linear"]() * probe).sum(), (x, w, u, v))
+    inputs = {"plain linear": (x, w), "gated linear": (x, w, u, v)}
+    step = lambda name: lambda: torch.autograd.grad((runs[name]() * probe).sum(), inputs[name])
+    steps: dict[str, Callable[[], Any]] = {name: step(name) for name in runs}
     turns = take_turns(steps, rounds, warmup=2, device=device)
     kept = {name: kept_bytes(run, [w])[1] for name, run in runs.items()}
     timed = timed_rows(turns, "plain linear", "plain linear")

@@ -27,7 +27,7 @@ from .generators import Condition, Hypernetwork
 from .methods.hyperformer import HyperRule
 from .methods.method import get_method
 from .sampling import BatchPlan, padding_cost
-from .sites import attach
+from .sites import Site, attach
 
 # %% ../nbs/26_bench_data.ipynb #8d41e5b9
 def site_weights(hypernetwork: Hypernetwork, number: int, task: Tensor) -> dict[str, Tensor]:
@@ -49,8 +49,8 @@ class LayerByLayer(nn.Module):
         self.backbone, self.rule, self.config = only_norms(backbone), rule, backbone.config
         condition = Condition(torch.eye(1), tasks=(task,))
         for name, part in rule.parts.items():
-            functions = {site: self.act(name, number, condition) for number, site in enumerate(part.sites)}
-            attach(backbone, functions, "after")
+            numbered: dict[Site | str, int] = {site: number for number, site in enumerate(part.sites)}
+            attach(backbone, {site: self.act(name, number, condition) for site, number in numbered.items()}, "after")
 
     def act(self, part: str, number: int, condition: Condition) -> Any:
         def function(x: Tensor) -> Tensor:

@@ -58,8 +58,8 @@ def without_dropout(backbone: PreTrainedModel) -> PreTrainedModel:
     for module in backbone.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
-        elif hasattr(module, "dropout") and isinstance(module.dropout, float):
-            module.dropout = 0.0
+        elif isinstance(getattr(module, "dropout", None), float):  # attention's own
+            module.__dict__["dropout"] = 0.0
     return backbone
 
 
@@ -73,7 +73,7 @@ def only_norms(backbone: PreTrainedModel) -> PreTrainedModel:
 def contenders(batch_size: int) -> dict[str, Contender]:
     "The reference points and the methods that have a figure to reach."
     mixed = [TASKS[i % len(TASKS)] for i in range(batch_size)]
-    decoder_only = {"encoder": "none", "decoder_size": 16}
+    decoder_only: dict[str, Any] = {"encoder": "none", "decoder_size": 16}
     return {
         FULL: Contender(lambda backbone: backbone),
         FLOOR: Contender(only_norms),

@@ -39,9 +39,8 @@ class BenchRow:
 
 def timed_rows(turns: Turns, full: str, floor: str) -> list[BenchRow]:
     "A row for each candidate of a timed run, relative to two of them."
-    against = {"ratio_full": full, "ratio_floor": floor}
-    found = {name: {column: turns.ratio(name, to) for column, to in against.items()} for name in turns.seconds}
-    return [BenchRow(name, 1e3 * turns.median(name), **found[name], noise=turns.noise(name, full)) for name in turns.seconds]
+    ratios = {name: (turns.ratio(name, full), turns.ratio(name, floor), turns.noise(name, full)) for name in turns.seconds}
+    return [BenchRow(name, 1e3 * turns.median(name), *ratios[name]) for name in turns.seconds]
 
 
 def memory_rows(memory: dict[str, tuple[StepMemory, int]], full: str, floor: str) -> list[BenchRow]:

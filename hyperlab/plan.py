@@ -64,7 +64,10 @@ def trace_step(config: PretrainedConfig, method: Method, load: Load, tasks: int,
     run = lambda: model(**batch, task=names).loss
     own = [*model.parameters(), *model.buffers()]
     with FlopCounterMode(display=False) as counter:
-        loss, kept = kept_bytes(run, own)
+        try:
+            loss, kept = kept_bytes(run, own)
+        except RuntimeError as error:
+            raise ValueError(f"{method.title} looks at values in a step, so it can't be planned without any ({error})") from error
         forward = counter.get_total_flops()
         loss.backward()
         total = counter.get_total_flops()

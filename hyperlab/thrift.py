@@ -38,25 +38,26 @@ def normalized(x: Tensor, dtype: torch.dtype, eps: float) -> tuple[Tensor, Tenso
 
 
 class RootMeanSquareNorm(torch.autograd.Function):
-    "w x / sqrt(mean(x²) + eps) for x (B, L, H) and w (H,) or (B, 1, H), keeping x."
+    "w x / sqrt(mean(x²) + eps) for x (B, L, H) and w (H,) or (B, 1, H), keeping n."
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float) -> Tensor:
         normed, scale = normalized(x, weight.dtype, eps)
-        ctx.save_for_backward(x, scale, weight)
+        ctx.save_for_backward(normed, scale, weight)
+        ctx.dtype = x.dtype
         return weight * normed
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-        x, scale, weight = ctx.saved_tensors
-        normed, dx, dw = x * scale, None, None
+        normed, scale, weight = ctx.saved_tensors
+        dx, dw = None, None
         if ctx.needs_input_grad[1]:
-            dw = (g * normed).sum_to_size(weight.shape).to(weight.dtype)
+            dw = (g * normed).flatten(0, -2).sum(0) if weight.dim() == 1 else (g * normed).sum_to_size(weight.shape)
         if ctx.needs_input_grad[0]:
-            weighed = (g * weight).to(normed.dtype)
-            along = torch.linalg.vecdot(weighed, normed).unsqueeze(-1).div_(-x.shape[-1])
-            dx = torch.addcmul(weighed, normed, along).mul_(scale).to(x.dtype)
+            weighed = g * weight
+            along = torch.linalg.vecdot(weighed, normed).unsqueeze(-1).div_(-g.shape[-1])
+            dx = torch.addcmul(weighed, normed, along).mul(scale).to(ctx.dtype)
         return dx, dw, None
 
 # %% ../nbs/00_thrift.ipynb #f414cb3d

@@ -9,12 +9,13 @@ from hyperlab.bench import step_memory
 from hyperlab.comparison import Load, stepper
 from hyperlab.plan import count_tasks
 
-METHODS = ["full", "hyperformer++", "adapter", "compacter", "bitfit", "prompt-tuning", "hyperdecoder", "hypergrid", "polytropon"]
+METHODS = ["full", "hyperformer++", "adapter", "compacter", "bitfit", "prompt-tuning", "hyperdecoder", "hypergrid", "pfeiffer"]
 OPTIONS = {
     "hyperformer++": {"reduction_factor": 8},
     "adapter": {"reduction_factor": 8},
     "compacter": {"reduction_factor": 4},
     "polytropon": {},
+    "pfeiffer": {"reduction_factor": 8},
     "hypergrid": {"rows": 8, "columns": 8},
 }
 NAMES = ["cola", "rte", "sst2"]

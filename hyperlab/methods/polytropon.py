@@ -73,7 +73,8 @@ class SkillRule(Rule):
         "How much of each skill a condition uses, (U, K); rows add up to 1."
         logits = self.routing(condition)
         if self.training and torch.is_grad_enabled():
-            chosen = RelaxedBernoulli(torch.full_like(logits, self.temperature)[0, 0], logits=logits).rsample()
+            heat = torch.full_like(logits, self.temperature)[0, 0]
+            chosen = RelaxedBernoulli(heat, logits=logits, validate_args=False).rsample()  # to validate would wait for a GPU
         else:
             chosen = logits.sigmoid()
         return chosen / chosen.sum(-1, keepdim=True).clamp(min=1e-12)
