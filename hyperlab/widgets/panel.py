@@ -98,7 +98,15 @@ def open_model(source: AdaptedModel | str | Path) -> AdaptedModel:
         return source
     if Path(source).is_dir() and not any(Path(source).iterdir()):
         raise FileNotFoundError(f"'{source}' is empty: expected a checkpoint or a run, as model.save or hl.train write them")
-    return load(source)
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # it would stay above the panels
+    try:
+        return load(source)
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def family_of(name: str) -> str:
