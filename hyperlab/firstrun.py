@@ -173,11 +173,13 @@ def score_picture() -> go.Figure:
 
     from hyperlab.palette import OKABE_ITO, styled
     table = method_table()
-    table = table[table.backbone == "nano"]
-    figure = go.Figure(go.Scatter(x=table.trained, y=table.score, text=table.method, mode="markers+text", textposition="top center",
-                                  marker={"size": 12, "color": OKABE_ITO["blue"]}, showlegend=False,
+    table = table[table.backbone == "nano"].sort_values("trained")
+    sides = ["top center", "bottom center"] * len(table)
+    figure = go.Figure(go.Scatter(x=table.trained, y=table.score, text=table.method, mode="markers+text",
+                                  textposition=sides[: len(table)], showlegend=False,
+                                  marker={"size": 12, "color": OKABE_ITO["blue"]},
                                   error_y={"type": "data", "array": table.spread.fillna(0), "thickness": 1}))
     for kind, score in baseline_means().items():
         figure.add_hline(y=score, line={"dash": "dot", "width": 1}, annotation_text=kind, annotation_position="bottom right")
-    figure.update_xaxes(type="log")
+    figure.update_xaxes(type="log", dtick=1)
     return styled(figure, "Eight nano tasks, same budget", "trained parameters", "mean of eleven metrics, test")

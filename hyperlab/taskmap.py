@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .analysis import EVERYWHERE, Points, Where, project, task_points
 from .model import AdaptedModel
 from .palette import family_colour, house_style
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 # %% auto #0
-__all__ = ['VIEWS', 'KIN', 'task_view', 'families', 'related_by_chance', 'task_map', 'add_points']
+__all__ = ['VIEWS', 'KIN', 'task_view', 'families', 'related_by_chance', 'task_map', 'label_sides', 'add_points']
 
 # %% ../nbs/41_taskmap.ipynb #26ab6f91
 VIEWS = {
@@ -64,14 +66,24 @@ def task_map(before: Points, after: Points) -> go.Figure:
     return figure.update_layout(template=house_style(), title=title, height=460, legend_title="family")
 
 
+def label_sides(places: np.ndarray) -> list[str]:
+    "Where the label of each point goes, (N, 2): away from its nearest neighbour"
+    apart = places[:, None] - places[None]
+    distance = np.linalg.norm(apart, axis=-1) + np.diag(np.full(len(places), np.inf))
+    x, y = apart[np.arange(len(places)), distance.argmin(1)].T if len(places) > 1 else np.ones((2, 1))
+    sideways = np.where(x > 0, "middle right", "middle left")
+    return list(np.where(np.abs(x) > np.abs(y), sideways, np.where(y > 0, "top center", "bottom center")))
+
+
 def add_points(figure: go.Figure, points: Points, column: int) -> None:
     "The tasks of one panel, one trace per family"
     plane, family = project(points.values), families(points.names)
+    sides = label_sides(plane.coordinates / np.maximum(1e-9, np.ptp(plane.coordinates, axis=0)))
     for own in dict.fromkeys(family.values()):
         here = [i for i, name in enumerate(points.names) if family[name] == own]
         x, y = plane.coordinates[here].T
         figure.add_scatter(x=x, y=y, text=[points.names[i] for i in here], name=own, mode="markers+text",
-                           textposition="top center", showlegend=column == 2, row=1, col=column,
+                           textposition=[sides[i] for i in here], showlegend=column == 2, row=1, col=column,
                            marker={"size": 13, "color": family_colour(own)}, cliponaxis=False)
     for axis, number in ((figure.update_xaxes, 0), (figure.update_yaxes, 1)):
         axis(title=f"component {number + 1} ({plane.explained[number]:.0%} of variance)", row=1, col=column)
