@@ -175,7 +175,7 @@ def bench_scale(
 
     def contender(count: int) -> Contender:
         names = [f"task{i}" for i in range(count)]
-        drawn = [names[i * count // load.batch_size] for i in range(load.batch_size)]
+        drawn = [names[i % few * (count // few)] for i in range(load.batch_size)]  # as many distinct ones, however many there are
         return Contender(adapted("hyperformer++", names), drawn)
 
     name = "HyperFormer++, {} tasks".format
