@@ -42,7 +42,8 @@ function panel(model, el, kind, title, subtitle) {
   const status = h("p", { class: "hl-status", role: "status", "aria-live": "polite" });
   const sub = h("p", { class: "hl-sub" }, subtitle ?? "");
   const body = h("div", { class: "hl-body" });
-  const root = h("section", { class: `hl hl-${kind}`, "aria-label": title }, h("h3", {}, title), sub, body, status);
+  // JupyterLab would take arrow keys for itself
+  const root = h("section", { class: `hl hl-${kind}`, "aria-label": title, "data-lm-suppress-shortcuts": "true" }, h("h3", {}, title), sub, body, status);
   const notice = () => { status.textContent = model.get("notice") ?? ""; };
   model.on("change:notice", notice);
   notice();
