@@ -169,14 +169,16 @@ def method_table() -> pd.DataFrame:
 # %% ../nbs/50_firstrun.ipynb #5a43fa49
 def score_picture() -> go.Figure:
     "Score against trained parameters of every shipped method, and the baselines as lines"
+    import numpy as np
     import plotly.graph_objects as go
 
     from hyperlab.palette import OKABE_ITO, styled
+    from hyperlab.taskmap import label_sides
     table = method_table()
     table = table[table.backbone == "nano"].sort_values("trained")
-    sides = ["top center", "bottom center"] * len(table)
+    places = np.stack([np.log10(table.trained) / 2, table.score / 60], 1)
     figure = go.Figure(go.Scatter(x=table.trained, y=table.score, text=table.method, mode="markers+text",
-                                  textposition=sides[: len(table)], showlegend=False,
+                                  textposition=label_sides(places), showlegend=False,
                                   marker={"size": 12, "color": OKABE_ITO["blue"]},
                                   error_y={"type": "data", "array": table.spread.fillna(0), "thickness": 1}))
     for kind, score in baseline_means().items():
