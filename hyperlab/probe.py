@@ -17,7 +17,8 @@ from transformers import get_linear_schedule_with_warmup
 
 from .generators import TaskLike
 from .methods.hyperdecoder import FromInput
-from .model import AdaptedModel, masked_mean
+from .model import AdaptedModel
+from .running import masked_mean
 
 # %% ../nbs/33_probe.ipynb #724ba10a
 @torch.no_grad()

@@ -16,7 +16,8 @@ import numpy as np
 import torch
 
 from .analysis import Points, Where, sites_of, task_points
-from .model import AdaptedModel, masked_mean
+from .model import AdaptedModel
+from .running import masked_mean
 from .probe import Instances
 
 if TYPE_CHECKING:

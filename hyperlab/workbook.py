@@ -19,8 +19,9 @@ from .firstrun import setting_of
 from .folder import Run
 from .machine import chosen_loggers
 from .methods.method import Method, get_method
-from .model import AdaptedModel, adapt, read_tasks
+from .model import AdaptedModel, adapt
 from .protocols import Recipe, departures, make_recipe
+from .running import read_tasks
 from .sites import check_names
 from .tasks import task, tasks
 from .toy import toy_backbone, toy_tasks, toy_tokenizer
