@@ -75,7 +75,7 @@ def setting_of(method: str) -> Setting:
     "What a method is given on the nano backbone; one without a setting of its own gets a middling rate"
     return SETTINGS.get(method, Setting(3e-3))
 
-
+# %% ../nbs/50_firstrun.ipynb #f1e31c1b
 def nano_adapted(method: str, seed: int = 0, names: Sequence[str] | None = None, random: bool = False) -> AdaptedModel:
     "The method on the nano backbone, or on a random one of that shape, for the eight tasks or others; the seed fixes its start"
     with own_chance():
@@ -136,7 +136,7 @@ def scores_of(result: Mapping[str, Any]) -> dict[str, float]:
     column = {f"{task.removeprefix('nano-')} {name}": value for task, scores in found.items() for name, value in scores.items()}
     return column | {"mean of all": average_metrics(found)}
 
-
+# %% ../nbs/50_firstrun.ipynb #7a2d7e18
 def baseline_means() -> dict[str, float]:
     "Mean of all metrics of each shipped baseline: majority class, bag of words, bag of words that compares two texts"
     found = shipped_results().get("baselines", {})

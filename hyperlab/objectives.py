@@ -133,7 +133,7 @@ def agreement(draw: Draw) -> Text:
     said = " ".join(f"{say_opinion(draw, heard(draw, positive, subjects, 0.0))}." for _ in range(3 + draw.below(3)))
     return Text((("sentence:", *words_of(said)),), agreeing=True)
 
-
+# %% ../nbs/22_objectives.ipynb #5f761af1
 def babble(draw: Draw) -> Text:
     "The same random tokens twice, any of the vocabulary, so that every token can be found and written"
     tokens = all_tokens()[len(SPECIAL) : -len(SENTINELS)]
@@ -159,7 +159,7 @@ def a_source(draw: Draw) -> Callable[[Draw], Text]:
     shares = np.cumsum([share for share, _ in SOURCES])
     return SOURCES[int(np.searchsorted(shares, draw.rng.random() * shares[-1], side="right"))][1]
 
-
+# %% ../nbs/22_objectives.ipynb #676b072b
 @cache
 def held_out_texts() -> frozenset[tuple[str, ...]]:
     "Every text and sentence of the validation and test rows of all nano tasks, in words"

@@ -160,7 +160,7 @@ def hits(logits: Tensor, labels: Tensor) -> tuple[float, float]:
     words = (labels > 1) & (labels < len(all_tokens()) - len(SENTINELS))
     return float(right[words].float().mean()), float(right[labels >= kinds].float().mean().nan_to_num(0.5))
 
-
+# %% ../nbs/22_pretraining.ipynb #c3bb4121
 def beginning(how: Pretraining) -> T5ForConditionalGeneration:
     "The model to train: a new one, or the one to go on from with its matching heads turned away from their own place"
     from transformers import T5ForConditionalGeneration
@@ -186,7 +186,7 @@ def is_finished(folder: Path, how: Pretraining) -> bool:
         return False
     return settings == asdict(how) and bool(log) and log[-1]["step"] == how.steps
 
-
+# %% ../nbs/22_pretraining.ipynb #63dee7ab
 def pretrain(how: Pretraining, folder: str | Path, report_every: int = 200, save_every: int = 1000) -> T5ForConditionalGeneration:
     "Train from the start; the folder gets log.jsonl and, again and again, the weights"
     model, batches, folder = beginning(how), pretraining_batches(how), Path(folder)

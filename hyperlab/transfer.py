@@ -162,7 +162,7 @@ class FewShot:
         begun = f"starting as {self.like or 'the average of all tasks'}"
         return f"{self.task} from {self.shots} examples, {begun}: {said} ({self.steps} steps)"
 
-
+# %% ../nbs/32_transfer.ipynb #39b6813e
 def few_shot(
     model: AdaptedModel,
     name: str,  # of the new task

@@ -191,7 +191,7 @@ def verb_class(verb: str) -> list[str]:
     "The verbs that fit where this one does"
     return list(next(verbs for verbs in (SOCIAL_VERBS, GOODS_VERBS, SCIENCE_VERBS) if verb in verbs))
 
-
+# %% ../nbs/19_world.ipynb #7a0cae58
 def changes(event: Event) -> list[str]:
     "The respects in which a near-miss of an event can differ"
     swap = ["roles"] if event.patient.noun not in THINGS else []
