@@ -159,8 +159,12 @@ def move_by_key(seen: Watched) -> dict[str, float]:
     before = {name: seen.fact("mixer", name) for name in ("norm", "answer")}
     canvas, old = ".hl-mixer canvas.hl-heat", seen.pixels(".hl-mixer canvas.hl-heat")
     value = seen.page.locator(".hl-mixer .hl-sliders output").first.text_content()
-    seen.page.locator(".hl-mixer .hl-sliders input").first.focus()
-    seen.page.keyboard.press("ArrowRight")
+    for _ in range(10):  # JupyterLab takes the focus back while cells still run
+        seen.page.locator(".hl-mixer .hl-sliders input").first.focus()
+        seen.page.keyboard.press("ArrowRight")
+        seen.page.wait_for_timeout(800)
+        if seen.page.locator(".hl-mixer .hl-sliders output").first.text_content() != value:
+            break
     seen.until(lambda: seen.fact("mixer", "answer") != before["answer"] and seen.fact("mixer", "norm") != before["norm"])
     seen.until(lambda: seen.pixels(canvas) != old)
     assert seen.page.locator(".hl-mixer .hl-sliders output").first.text_content() != value

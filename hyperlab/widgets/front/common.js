@@ -70,6 +70,14 @@ function slider(label, value, { min = 0, max = 1, step = 0.05, colour = null, sh
   const out = h("output", {}, shown(value));
   const input = h("input", { type: "range", min, max, step, value, "aria-label": label, oninput: () => { paint(); change(Number(input.value)); } });
   const paint = () => { out.textContent = shown(Number(input.value)); input.style.setProperty("--at", `${(100 * (input.value - min)) / (max - min || 1)}%`); };
+  // steps by hand: a page around the panel may keep the browser's own handling of arrow keys from a slider
+  input.addEventListener("keydown", (event) => {
+    const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 4, PageDown: -4, Home: -Infinity, End: Infinity }[event.key];
+    if (way === undefined || input.disabled) return;
+    event.preventDefault(); event.stopPropagation();
+    const to = Math.min(max, Math.max(min, Number(input.value) + way * step));
+    if (to !== Number(input.value)) { input.value = to; input.dispatchEvent(new Event("input", { bubbles: true })); }
+  });
   if (colour) input.style.setProperty("--tint", ink(colour));
   paint();
   return { input, out, set: (v) => { input.value = v; paint(); } };
