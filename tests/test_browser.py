@@ -242,21 +242,19 @@ def test_an_empty_folder_is_a_sentence_and_not_a_traceback(browser: Any, tmp_pat
 
 
 def run_cells(seen: Watched) -> None:
-    "Run all cells; the command does nothing while the notebook is still being opened, so it is given until a cell runs."
-    seen.page.wait_for_function("window.jupyterapp?.commands.isEnabled('notebook:run-all-cells')")
-    old = seen.page.locator(".hl-mixer")
-    before = old.element_handle() if old.count() else None
+    "Run all cells, once there is a kernel; while the notebook is being opened the command does nothing, so it is given again."
+    # Without a kernel, the command would ask for one in a dialog, which then has the keyboard
+    seen.page.wait_for_function("window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
     prompts = seen.page.locator(".jp-CodeCell .jp-InputPrompt")
     for _ in range(20):
         seen.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
         seen.page.wait_for_timeout(3000)
         if any("*" in text for text in prompts.all_text_contents()):
             break
-    seen.until(lambda: before is None or not before.evaluate("e => e.isConnected"))
     seen.page.wait_for_selector(".hl-mixer canvas.hl-heat")
 
 
-def test_jupyterlab_and_a_kernel_restart(browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_jupyterlab_moves_by_keyboard(browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copy(ROOT / "nbs" / "dashboard.ipynb", tmp_path)
     settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
@@ -276,14 +274,6 @@ def test_jupyterlab_and_a_kernel_restart(browser: Any, tmp_path: Path, capsys: p
         times = move_by_key(seen)
         say(capsys, f"in JupyterLab: slider to adapter {times['view']:.0f} ms, to answer {times['answer']:.0f} ms")
         seen.keep("jupyterlab")
-
-        kernels = json.load(urllib.request.urlopen(f"{address}/api/kernels"))
-        request = urllib.request.Request(f"{address}/api/kernels/{kernels[0]['id']}/restart", method="POST", data=b"")
-        urllib.request.urlopen(request).close()
-        seen.page.wait_for_timeout(3000)
-        run_cells(seen)
-        quiet_path(seen)
-        move_by_key(seen)
         assert seen.clean(), (seen.errors, seen.outside)
 
 
