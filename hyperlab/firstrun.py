@@ -65,7 +65,7 @@ SETTINGS: dict[str, Setting] = {
     "hypergrid": Setting(1e-3, {"columns": 32}),
     "intrinsic-said": Setting(2e-2, {"dimension": 2_000}),
     "bitfit": Setting(3e-2),
-    "prompt-tuning": Setting(0.3, {"length": 20}),
+    "prompt-tuning": Setting(0.1, {"length": 20}),
     "full": Setting(1e-3),
 }
 COMPARED = ("hyperformer++", "hyperformer", "adapter-dagger", "adapter", "compacter++", "hyperdecoder", "hypergrid", "full")
