@@ -190,7 +190,8 @@ def few_shot(
     rows = load_task_split(name, "train", model, protocol, shots, seed=seed)
     test = load_task_split(name, "test", model, protocol, eval_examples)
     start = evaluate(model, {name: test}).tasks[name]
-    look: dict[str, Any] = {"total": min(4, shots) * max(candidates), "desc": name, "unit": "step", "leave": False, "mininterval": 2}
+    total = min(4, shots) * max(candidates)
+    look: dict[str, Any] = {"total": total, "desc": name, "unit": "step", "leave": False, "mininterval": 2}
     with own_chance(), tuning(model, tune) as kept, tqdm(disable=not progress, **look) as bar:
         losses = cross_validate(model, kept, rows, how, candidates, bar=bar)
         steps = min(losses, key=losses.__getitem__)
