@@ -9,7 +9,8 @@ from .methods.method import (
 from .model import AdaptedModel as AdaptedModel, adapt as adapt, load as load
 from .sites import Site as Site, SiteMap as SiteMap, attach as attach
 from .cost import Cost as Cost, cost as cost, parameter_table as parameter_table
-from .papers import paper_table as paper_table
+from .papers import average_table as average_table, averaging_rules as averaging_rules, known_tables as known_tables
+from .papers import paper_table as paper_table, table_frame as table_frame
 from .metrics import average_metrics as average_metrics, average_tasks as average_tasks
 from .splits import LeakWarning as LeakWarning, MissingSplit as MissingSplit, SplitLeak as SplitLeak
 from .answers import Accepted as Accepted, Classes as Classes, FreeText as FreeText, Prompt as Prompt, Score as Score

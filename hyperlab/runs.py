@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .callables import callable_module
 from .folder import Run
-from .papers import TABLES, Row
+from .papers import Row, Table, known_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,25 +82,27 @@ def curves(chosen: Run | Iterable[Run], what: str = "loss") -> "go.Figure":
     return figure
 
 # %% ../nbs/50_runs.ipynb #69205df5
-def reported_row(run: Run) -> tuple[str, Row] | None:
-    "The first row of a paper's table with scores for this run's method, options and backbone, and where it is printed."
+def reported_row(run: Run) -> tuple[Table, Row] | None:
+    "The row of a paper with scores for this run's method and backbone, of test rows and closest in options, and its table."
     model = run.config["model"]
-    backbone = (model["backbone"]["name"] or "").rpartition("/")[2]
-    for table in TABLES.values():
+    backbone, alone = (model["backbone"]["name"] or "").rpartition("/")[2], len(model["tasks"]) == 1
+    found = []
+    for table in known_tables().values() if backbone else ():
         for row in table.rows:
-            same = row.method == model["method"] and row.backbone.rpartition("/")[2] == backbone
-            if same and row.scores and all(model["options"].get(k) == v for k, v in row.options.items()):
-                return f"{table.paper}, table {table.number}", row
-    return None
+            same = (row.method, row.backbone, row.tasks == 1) == (model["method"], backbone, alone)
+            if same and set(row.scores) & set(model["tasks"]):
+                others = sum(model["options"].get(k) != v for k, v in row.options.items())
+                found.append(((table.part != "test", others), table, row))
+    return min(found, key=lambda one: one[0])[1:] if found else None
 
 
 def scores_beside_paper(run: Run) -> "pd.DataFrame":
     "The test scores of a finished run, with the paper's in the next column where there is one."
     scores, reported = run.scores, reported_row(run)
     if reported is not None:
-        where, row = reported
-        names = {task: run.result["tasks"][task] for task in run.result["tasks"] if task in row.scores}
-        printed = {(task, m): v for task, found in names.items() for m, v in zip(found, row.scores[task], strict=False)}
+        table, row = reported
+        printed = {(t, m): v for t, values in row.scores.items() for m, v in zip(table.metrics[t], values, strict=True)}
+        where = f"{table.paper}, table {table.number}"
         scores[where] = [printed.get((t, m)) for t, m in zip(scores["task"], scores["metric"], strict=True)]
     averages = [("average", "over metrics", run.result["average_metrics"]), ("average", "over tasks", run.result["average_tasks"])]
     for row_values in averages:
