@@ -44,6 +44,9 @@ from .baselines import baseline as baseline
 from .taskmap import families as families, task_map as task_map, task_view as task_view
 from .firstrun import method_table as method_table, nano_run as nano_run, score_table as score_table
 from .transfer import FewShot as FewShot, few_shot as few_shot
+from .starts import Start as Start, search_simplex as search_simplex, source_losses as source_losses
+from .shots import compare_sources as compare_sources, read_studies as read_studies, shot_curves as shot_curves
+from .shots import shot_table as shot_table, shots_in_paper as shots_in_paper, study as study
 from .analysis import Points as Points, Where as Where, chance_explained as chance_explained, position_spread as position_spread
 from .analysis import project as project, representations as representations, task_points as task_points
 from .analysis import trajectories as trajectories

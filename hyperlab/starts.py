@@ -119,8 +119,8 @@ WAYS = ("auto", "simplex")
 def choose_start(model: AdaptedModel, rows: TaskSplit, like: str | Mapping[str, float] | None = None) -> Start:
     "Where the task of these rows starts in a model that does not know it yet."
     if like in WAYS and not task_parameters(model):
-        wanted = "say like=None, or the name of a known task"
-        raise ValueError(f"like='{like}': {model.method.title} has nothing that belongs to a single task, so there is nothing to choose; {wanted}")
+        reason = f"{model.method.title} has nothing that belongs to a single task, so there is nothing to choose"
+        raise ValueError(f"like='{like}': {reason}; say like=None, or the name of a known task")
     if like == "simplex":
         return search_simplex(model, rows)
     if like == "auto":
