@@ -173,7 +173,8 @@ def study_plot(table: "pd.DataFrame", title: str) -> "go.Figure":
     figure.add_scatter(x=table["change of reported"], y=labels, mode="markers", name="reported in the paper",
                        marker={"symbol": "diamond-open", "size": 11, "color": OKABE_ITO["black"]})
     figure.add_scatter(x=table["change of mean"], y=labels, mode="markers", name="measured",
-                       error_x={"array": table["std"].fillna(0)}, marker={"symbol": "circle", "size": 11, "color": OKABE_ITO["blue"]})
+                       error_x={"array": table["std"].fillna(0)},
+                       marker={"symbol": "circle", "size": 11, "color": OKABE_ITO["blue"]})
     figure.add_vline(x=0, line={"width": 1, "color": "#7F7F7F"})
     figure.update_yaxes(autorange="reversed", type="category")
     figure.update_layout(height=150 + 34 * len(labels), legend={"orientation": "h", "y": -0.2})
