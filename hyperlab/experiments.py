@@ -167,7 +167,8 @@ def study_plot(table: "pd.DataFrame", title: str) -> "go.Figure":
 
     from hyperlab.palette import OKABE_ITO, styled
 
-    labels = [f"{row.variant} ({row.options})" if row.options else row.variant for row in table.itertuples()]
+    named = zip(table["variant"], table["options"], strict=True)
+    labels = [f"{variant} ({options})" if options else str(variant) for variant, options in named]
     labels = [text if len(text) < 60 else f"{text[:57]}…" for text in labels]
     figure = go.Figure()
     figure.add_scatter(x=table["change of reported"], y=labels, mode="markers", name="reported in the paper",

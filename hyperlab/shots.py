@@ -4,21 +4,22 @@
 
 # %% auto #0
 __all__ = ['SIZES', 'FACTORS', 'LINES', 'find_source', 'rates_of_run', 'read_numbers', 'study_settings', 'open_study', 'sizes_of',
-           'fit_target', 'study', 'fit_row', 'read_studies', 'with_starts', 'shot_means', 'shot_table', 'cell',
-           'over_targets', 'line_style', 'band', 'shot_curves', 'shots_in_paper', 'fits_by_source', 'compare_sources',
-           'source_cost']
+           'fit_target', 'study', 'shot_score', 'fit_row', 'read_studies', 'right_answers', 'pack_fits', 'unpack_fits',
+           'with_starts', 'shot_means', 'shot_table', 'cell', 'over_targets', 'line_style', 'band', 'shot_curves',
+           'shots_in_paper', 'fits_by_source', 'compare_sources', 'source_cost']
 
 # %% ../nbs/52_shots.ipynb #d5291d89
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from filelock import FileLock
 from tqdm import tqdm
 
-from filelock import FileLock
-
-from .checkpoint import find_checkpoint, read_description
+from .checkpoint import find_checkpoint, publish, read_description
 from .evaluation import load_task_split
 from .firstrun import nano_run
 from .folder import Run, read_json, versions, write_json
@@ -132,22 +133,54 @@ def study(
     return read_studies(place)
 
 # %% ../nbs/52_shots.ipynb #03f7992c
+def shot_score(scores: Mapping[str, float]) -> float:
+    "The score of a target: accuracy, or the mean of its metrics if it has none."
+    return scores["accuracy"] if "accuracy" in scores else average_tasks({"": dict(scores)})
+
+
 def fit_row(record: Mapping[str, Any]) -> dict[str, Any]:
     "What a table says of one fit."
     begun = record["start_from"]
     row = {k: record[k] for k in ("method", "task", "shots", "seed", "tune", "norms", "steps", "rate", "trained")}
-    row |= {"start": begun["chosen"], "like": begun["like"], "score": average_tasks({"": record["scores"]})}
-    return row | {"zero-shot": average_tasks({"": record["start"]}) if record["start"] else None}
+    row |= {"start": begun["chosen"], "like": begun["like"], "score": shot_score(record["scores"])}
+    return row | {"zero-shot": shot_score(record["start"]) if record["start"] else None}
 
 
 def read_studies(*folders: str | Path) -> "pd.DataFrame":
-    "All fits in these folders and the folders below, one row each; the score is the mean of a target's metrics."
+    "All fits in these folders and the folders below, one row each."
     import pandas as pd
 
     paths = [path for folder in folders for path in sorted(Path(folder).rglob("fits/*.json"))]
     if not paths:
         raise FileNotFoundError(f"no fits in {', '.join(map(str, folders))}: expected folders that hl.study(...) made")
     return pd.DataFrame([fit_row(read_json(path)) for path in paths])
+
+# %% ../nbs/52_shots.ipynb #bcde1c10
+def right_answers(record: Mapping[str, Any], how: Mapping[str, Any]) -> list[bool]:
+    "Which test examples a fit answered as the target says."
+    rows = task(record["task"]).load("test", how.get("protocol", "clean"), max_examples=how.get("eval_examples"))
+    return [written == wanted for written, wanted in zip(record["predictions"], rows["target"], strict=True)]
+
+
+def pack_fits(folder: str | Path, path: str | Path) -> Path:
+    "Write all fits in a folder and the folders below into one file, a line each, for `unpack_fits`."
+    lines = []
+    for found in sorted(Path(folder).rglob("fits/*.json")):
+        record, how = read_json(found), read_json(found.parents[1] / "study.json")["how"]
+        bits = np.array(right_answers(record, how))
+        lines.append(json.dumps(fit_row(record) | {"examples": len(bits), "right": np.packbits(bits).tobytes().hex()}))
+    publish(Path(path), ("\n".join(lines) + "\n").encode())
+    return Path(path)
+
+
+def unpack_fits(path: str | Path) -> "pd.DataFrame":
+    "The fits of a packed file, one row each; `right` has a truth value per test example."
+    import pandas as pd
+
+    rows = [json.loads(line) for line in Path(path).read_text().splitlines()]
+    for row in rows:
+        row["right"] = np.unpackbits(np.frombuffer(bytes.fromhex(row["right"]), np.uint8), count=row["examples"]).astype(bool)
+    return pd.DataFrame(rows)
 
 # %% ../nbs/52_shots.ipynb #bbe3303a
 def with_starts(fits: "pd.DataFrame") -> "pd.DataFrame":
@@ -185,10 +218,13 @@ def cell(mean: float, std: float) -> str:
 # %% ../nbs/52_shots.ipynb #321cf160
 def over_targets(fits: "pd.DataFrame", by: str = "method", sizes: Sequence[int] | None = None) -> "pd.DataFrame":
     "The mean over targets at each size, seed by seed, then mean and spread over the seeds; sizes that all targets have."
+    import pandas as pd
+
     shared = fits.groupby("shots")["task"].nunique()
     chosen = list(sizes) if sizes is not None else shared[shared == fits["task"].nunique()].index.tolist()
     kept = fits[fits["shots"].isin(chosen)]
-    return kept.groupby(["shots", by, "seed"])["score"].mean().groupby(["shots", by]).agg(mean="mean", std="std", seeds="size")
+    of_seeds = pd.DataFrame(kept.groupby(["shots", by, "seed"])["score"].mean()).reset_index()
+    return of_seeds.groupby(["shots", by]).agg(mean=("score", "mean"), std=("score", "std"), seeds=("score", "size"))
 
 # %% ../nbs/52_shots.ipynb #731247cc
 LINES = {"full": ("#000000", "dot"), "adapter-dagger": ("#E69F00", "dash"), "hyperformer++": ("#0072B2", "solid")}
@@ -265,8 +301,7 @@ def compare_sources(
     model, protocol = load(source), how.get("protocol", "clean")
     losses = source_losses(model, load_task_split(target, "train", model, protocol, shots, seed=seed))
     chosen = {"loss": min(losses, key=losses.__getitem__), "paper's map": paper_source(target, model.tasks)}
-    mean = lambda scores: average_tasks({"": scores})
-    rows = [{"source": like, "loss on the examples": losses[like], "start": mean(fit.start), "tuned": mean(fit.scores),
+    rows = [{"source": like, "loss on the examples": losses[like], "start": shot_score(fit.start), "tuned": shot_score(fit.scores),
              "chosen by": ", ".join(way for way, name in chosen.items() if name == like)}
             for like, fit in fits_by_source(source, target, shots, seed, progress, **how).items()]
     table = pd.DataFrame(rows).sort_values("tuned", ascending=False, ignore_index=True)
