@@ -3,7 +3,7 @@
     python benchmarks/real_table.py --runs runs/real
 
 The hub must be reachable (or HF_ENDPOINT name one that has the data sets and the backbone). Runs and fits that are there are kept.
-What is needed for the tables goes to benchmarks/results/real.
+What the tables need goes to hyperlab/real_results.
 """
 
 import argparse
@@ -24,7 +24,7 @@ OPTIONS = {"hyperformer++": {"reduction_factor": 16}, "adapter-dagger": {"reduct
 TRAINING = {"steps": 400, "batch_size": 16, "warmup": 20, "max_examples": 2_000,
             "eval_examples": 200, "eval_every": 400, "save_every": 80}
 FITS = {"candidates": [0, 8, 16, 32], "eval_examples": 200}
-RESULTS = Path(__file__).parent / "results" / "real"
+RESULTS = Path(hl.__file__).parent / "real_results"
 
 
 def glue_run(method: str, folder: Path) -> Run:

@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['WIDTHS', 'STUDIES', 'GRIDS', 'GRID_SIZES', 'SIZES', 'Variant', 'options_for', 'fitted', 'grid_sizes', 'variants_of',
-           'make_run', 'make_variants', 'same_options', 'study_table', 'said', 'study_plot', 'make_sizes', 'size_table',
-           'size_curves']
+           'make_run', 'make_variants', 'run_facts', 'read_facts', 'pack_facts', 'variant_row', 'study_table', 'said',
+           'study_plot', 'make_sizes', 'size_table', 'size_curves']
 
 # %% ../nbs/53_experiments.ipynb #71780a1a
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from .backbones import SHAPES
+from .checkpoint import publish
 from .cost import cost
 from .firstrun import setting_of
 from .folder import Run
@@ -123,26 +125,49 @@ def make_variants(study: str, folder: str | Path, seeds: Sequence[int] = (0,), b
         place = Path(folder) / study / f"{variant.name}-{seed}"
         yield make_run(place, variant.method, variant.options, backbone=backbone, tasks=tasks, seed=seed, **settings)
 
+# %% ../nbs/53_experiments.ipynb #0cb3acdf
+def run_facts(run: Run) -> dict[str, Any]:
+    "What a table says of a run."
+    config, result = run.config, run.result
+    facts = {"study": run.path.parent.name, "options": config["model"]["options"], "backbone": config["model"]["backbone"]["name"]}
+    facts |= {k: config["recipe"][k] for k in ("seed", "steps", "batch_size", "max_examples")}
+    facts |= {k: result[k] for k in ("method", "average_metrics", "average_tasks", "tasks")}
+    return facts | {"trained": result["parameters"]["trained"], "finished": True}
+
+
+def read_facts(source: str | Path) -> "pd.DataFrame":
+    "The facts of all finished runs in a folder and below, or of a packed file."
+    import pandas as pd
+
+    if Path(source).is_file():
+        return pd.DataFrame([json.loads(line) for line in Path(source).read_text().splitlines()])
+    return pd.DataFrame([run_facts(run) for run in find_runs(source) if run.finished])
+
+
+def pack_facts(folder: str | Path, path: str | Path) -> Path:
+    "Write the facts of all finished runs in a folder and below into one file, a line each."
+    lines = [json.dumps(run_facts(run)) for run in find_runs(folder) if run.finished]
+    publish(Path(path), ("\n".join(lines) + "\n").encode())
+    return Path(path)
+
 # %% ../nbs/53_experiments.ipynb #bb1a2131
-def same_options(run: Run, variant: Variant) -> bool:
-    "Whether a run is of a variant."
-    model = run.config["model"]
-    wanted = get_method(variant.method, variant.options).to_dict()
-    return bool(model["method"] == variant.method and model["options"] == wanted)
+def variant_row(variant: Variant, made: "pd.DataFrame") -> dict[str, Any]:
+    "A variant's row: mean and spread over its runs among those made."
+    wanted = None if variant.refused else get_method(variant.method, variant.options).to_dict()
+    pairs = zip(made["method"], made["options"], strict=True)
+    own = made[[wanted is not None and (method, options) == (variant.method, wanted) for method, options in pairs]]
+    return {"variant": variant.label, "options": ", ".join(f"{k}={v}" for k, v in variant.options.items()),
+            "mean": own["average_metrics"].mean(), "std": own["average_metrics"].std(), "seeds": len(own),
+            "reported": variant.reported, "trained": int(own["trained"].iloc[0]) if len(own) else None,
+            "note": variant.refused}  # fmt: skip
 
 
-def study_table(study: str, folder: str | Path, backbone: str = "nano") -> "pd.DataFrame":
+def study_table(study: str, source: str | Path, backbone: str = "nano") -> "pd.DataFrame":
     "Mean and spread over seeds of every variant, its change against the first, and what the paper reports; empty if not run."
     import pandas as pd
 
-    made = [run for run in find_runs(Path(folder) / study) if run.finished]
-    rows = []
-    for variant in variants_of(study, backbone):
-        own = [run.result for run in made if not variant.refused and same_options(run, variant)]
-        scores = pd.Series([result["average_metrics"] for result in own], dtype=float)
-        rows.append({"variant": variant.label, "options": ", ".join(f"{k}={v}" for k, v in variant.options.items()),
-                     "mean": scores.mean(), "std": scores.std(), "seeds": len(own), "reported": variant.reported,
-                     "trained": own[0]["parameters"]["trained"] if own else None, "note": variant.refused})  # fmt: skip
+    facts = read_facts(source)
+    rows = [variant_row(variant, facts[facts["study"] == study]) for variant in variants_of(study, backbone)]
     table = pd.DataFrame(rows)
     for kind in ("mean", "reported"):
         first = table[kind].astype(float).iloc[0]

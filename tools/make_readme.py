@@ -1,4 +1,4 @@
-"""Write README.md from nbs/index.ipynb, or with --check say whether it is stale."""
+"""Write README.md from nbs/index.ipynb and RESULTS.md from nbs/results.ipynb, or with --check say whether one is stale."""
 
 import contextlib
 import io
@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).resolve().parents[1]
-INDEX, README = ROOT / "nbs" / "index.ipynb", ROOT / "README.md"
+PAGES = {"index": "README.md", "results": "RESULTS.md"}  # notebook -> page
 
 
 def printed_by(source: str) -> str:
@@ -32,19 +32,24 @@ def as_markdown(cell: nbformat.NotebookNode) -> str:
     return "\n".join(["```python", *lines, "```"])
 
 
-def readme() -> str:
-    "The page."
-    cells = map(as_markdown, nbformat.read(INDEX, as_version=4).cells)
+def page(notebook: str) -> str:
+    "The page that a notebook makes."
+    cells = map(as_markdown, nbformat.read(ROOT / "nbs" / f"{notebook}.ipynb", as_version=4).cells)
     return "\n\n".join(text for text in cells if text.strip()) + "\n"
 
 
 def main() -> int:
-    if "--check" not in sys.argv:
-        README.write_text(readme(), encoding="utf-8")
-        return 0
-    fresh = README.read_text(encoding="utf-8") == readme()
-    print("README.md is in step with nbs/index.ipynb" if fresh else "README.md is stale: run `make export` and commit it")
-    return not fresh
+    stale = 0
+    for notebook, name in PAGES.items():
+        path, text = ROOT / name, page(notebook)
+        if "--check" not in sys.argv:
+            path.write_text(text, encoding="utf-8")
+        elif path.is_file() and path.read_text(encoding="utf-8") == text:
+            print(f"{name} is in step with nbs/{notebook}.ipynb")
+        else:
+            print(f"{name} is stale: run `make export` and commit it")
+            stale = 1
+    return stale
 
 
 if __name__ == "__main__":
