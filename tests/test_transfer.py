@@ -5,8 +5,12 @@ import pytest
 import torch
 
 import hyperlab as hl
+import hyperlab.shots
+import hyperlab.transfer
+from hyperlab.evaluation import load_task_split
+from hyperlab.starts import choose_start, task_parameters
 from hyperlab.toy import toy_backbone, toy_tasks, toy_tokenizer
-from hyperlab.transfer import task_parameters, tuning
+from hyperlab.transfer import tuning
 from hyperlab.updates import trained_parameters
 
 datasets.disable_progress_bars()
@@ -14,11 +18,11 @@ QUICK = {"shots": 8, "candidates": (0, 2), "eval_examples": 10, "learning_rate":
 OWN = ["hyperformer++", "adapter-dagger", "compacter++", "prompt-tuning", "bitfit"]
 
 
-def build(method: str) -> hl.AdaptedModel:
+def build(method: str, tasks: list[str] | None = None) -> hl.AdaptedModel:
     toy_tasks()
     options = {"reduction_factor": 4} if hasattr(hl.get_method(method), "reduction_factor") else {}
     torch.manual_seed(0)
-    return hl.adapt(toy_backbone(), method, ["toy-mood"], tokenizer=toy_tokenizer(), **options)
+    return hl.adapt(toy_backbone(), method, tasks or ["toy-mood"], tokenizer=toy_tokenizer(), **options)
 
 
 def mood_logits(model: hl.AdaptedModel) -> torch.Tensor:
@@ -59,7 +63,7 @@ def test_a_saved_checkpoint_stays_what_it_was(tmp_path):
 def test_the_same_seed_gives_the_same_examples_and_result():
     one, two = (hl.few_shot(build("adapter-dagger"), "toy-pet", **QUICK) for _ in range(2))
     other = hl.few_shot(build("adapter-dagger"), "toy-pet", seed=1, **QUICK)
-    assert one == two and one.losses != other.losses
+    assert one == two and one.trials != other.trials
 
 
 def test_keeping_the_start_is_one_of_the_candidates():
@@ -76,3 +80,77 @@ def test_refusals():
     with pytest.raises(ValueError, match="nothing that belongs to a single task"):
         hl.few_shot(build("full"), "toy-pet", **(QUICK | {"tune": "task"}))
     assert not task_parameters(build("full"))
+
+
+def test_norms_stay_where_they_are_if_asked():
+    model = build("hyperformer++")
+    norms = {name: p.clone() for name, p in trained_parameters(model).items() if "layer_norm" in name}
+    hl.few_shot(model, "toy-pet", norms=False, **(QUICK | {"candidates": (2,)}))
+    after = trained_parameters(model)
+    assert norms and all(torch.equal(p, after[name]) for name, p in norms.items())
+    hl.few_shot(build_again := build("hyperformer++"), "toy-pet", **(QUICK | {"candidates": (2,)}))
+    assert any(not torch.equal(p, trained_parameters(build_again)[name]) for name, p in norms.items())
+
+
+@pytest.mark.parametrize("like", ["auto", "simplex"])
+def test_a_start_is_chosen_on_the_examples_alone(like, monkeypatch):
+    seen = []
+    load = hyperlab.transfer.load_task_split
+
+    def noted(kind, rows):
+        seen.append((kind, rows))
+        return rows
+
+    monkeypatch.setattr(hyperlab.transfer, "load_task_split", lambda n, split, *a, **k: noted(split, load(n, split, *a, **k)))
+    monkeypatch.setattr(hyperlab.transfer, "choose_start", lambda m, rows, way: choose_start(m, noted("asked", rows), way))
+    model = build("hyperformer++", ["toy-mood", "mood-two"])
+    found = hl.few_shot(model, "toy-pet", like=like, **QUICK)
+    rows = [rows for kind, rows in seen if kind == "asked"]
+    assert rows == [rows for kind, rows in seen if kind == "train"] and len(rows[0].rows) == QUICK["shots"]
+    assert found.start_from.chosen == like and set(found.start_from.losses) == {"toy-mood", "mood-two"}
+    assert found.start_from.found <= min(found.start_from.losses.values())
+
+
+def test_a_mixture_alone_is_learned_without_touching_the_model():
+    model = build("hyperformer++", ["toy-mood", "mood-two"])
+    before = mood_logits(model)
+    found = hl.few_shot(model, "toy-pet", like="simplex", **(QUICK | {"candidates": (0,)}))
+    assert found.steps == 0 and torch.equal(before, mood_logits(model))
+
+
+def test_searching_a_start_needs_something_that_tasks_own():
+    with pytest.raises(ValueError, match="nothing to choose"):
+        hl.few_shot(build("full"), "toy-pet", like="auto", **QUICK)
+    model = build("full")
+    with pytest.raises(ValueError, match="expected at most"):
+        hl.few_shot(model, "toy-pet", **(QUICK | {"shots": 10**6}))
+    assert model.tasks == ["toy-mood"]  # refused before anything changed
+
+
+def test_every_method_sees_the_same_examples():
+    models = [build(method) for method in ("adapter-dagger", "hyperformer++")]
+    rows = [load_task_split("toy-pet", "train", model, max_examples=8, seed=3).rows["source"][:] for model in models]
+    assert list(rows[0]) == list(rows[1])
+
+
+def test_a_stopped_study_goes_on(tmp_path, monkeypatch):
+    build("adapter-dagger").save(tmp_path / "model")
+    made = []
+
+    def fit(*arguments, **options):
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(options["seed"])
+        return hl.few_shot(*arguments, **options)
+
+    plain = lambda source: hl.load(source, backbone=toy_backbone(), tokenizer=toy_tokenizer())
+    monkeypatch.setattr(hyperlab.shots, "load", plain)
+    monkeypatch.setattr(hyperlab.shots, "few_shot", fit)
+    asked = (tmp_path / "model", ["toy-pet"], [4], [0, 1, 2], tmp_path / "study")
+    how = {k: QUICK[k] for k in ("eval_examples", "learning_rate")} | {"candidates": [0, 2], "progress": False}
+    with pytest.raises(KeyboardInterrupt):
+        hl.study(*asked, **how)
+    made.clear()
+    found = hl.study(*asked, **how)
+    assert made == [2] and found["seed"].tolist() == [0, 1, 2]
+    assert found["zero-shot"].notna().sum() == 1
