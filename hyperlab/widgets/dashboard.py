@@ -117,7 +117,7 @@ class Dashboard(ipywidgets.Box):
         "The page as it is now, as one HTML file without kernel or network."
         return page("hyperlab", [p for p in self.panels if p is not self.header], self.header.about)
 
-
+# %% ../../nbs/42_dashboard.ipynb #6303052a
 def toy_model() -> AdaptedModel:
     "A small untrained model, to see the page without any checkpoint."
     from hyperlab.model import adapt
