@@ -49,15 +49,16 @@ class Colouring:
     codes: np.ndarray  # (N,)
 
 
-def colouring(labels: Sequence[str], families: bool = False) -> Colouring:
+def colouring(labels: Sequence[str], families: bool = False, most: int = 16) -> Colouring:
     "Colours and shapes for labels: those of families, or the palette's for the commonest."
     names, counts = np.unique(np.asarray(labels, dtype=str), return_counts=True)
     order = [str(names[i]) for i in np.argsort(-counts, kind="stable")]
     if families:
         looks = {name: (family_colour(name), family_shape(name)) for name in order}
     else:
-        looks = dict(zip(order[: 8 if len(order) <= 8 else 7], zip(OKABE_ITO.values(), SHAPES, strict=True), strict=False))
-        looks |= {"others": (OTHER, OTHER_SHAPE)} if len(order) > 8 else {}
+        colours, kept = list(OKABE_ITO.values()), order if len(order) <= most else order[: most - 1]
+        looks = {name: (colours[i % 8], SHAPES[(i + i // 8) % 8]) for i, name in enumerate(kept)}
+        looks |= {"others": (OTHER, OTHER_SHAPE)} if len(kept) < len(order) else {}
     place = {name: i for i, name in enumerate(looks)}
     codes = np.array([place.get(str(label), len(looks) - 1) for label in labels], dtype=np.uint16)
     return Colouring([{"name": n or "(empty)", "colour": c, "shape": s} for n, (c, s) in looks.items()], codes)
@@ -239,7 +240,7 @@ class ExamplePlane(MovingPlane):
         if not len(self.rows):
             self.rows, missing = inputs_of(self.instances, ""), f"no data set {of} is here: all are shown. "
         values, labels = self.instances.embeddings.numpy()[self.rows], self.labels(colour)
-        flat, coloured = project(values, how), colouring(labels)
+        flat, coloured = project(values, how), colouring(labels, most=16 if len(values) <= 5000 else 8)
         whose = f" of data sets {of}" if of and not missing else ""
         said = f"{between_labels(values, labels):.0%} of the spread is between colours. {len(values):,} inputs{whose}."
         self.title = f"Instance embeddings, {named(how)}, coloured by {colour}: {said}"

@@ -126,7 +126,7 @@ function render({ model, el }) {
       choice("colours", [["diverging", "blue–orange"], ["grey-safe", "safe in grey"]], map, (v) => { map = v; drawPictures(); }), scale, h("span", { style: "flex:1" }), image, exports("npz"), exports("safetensors"));
   }
 
-  clear(body, tools, h("div", { class: "hl-two" }, h("div", {}, grid, spectrum), h("div", {}, pictures),
+  clear(body, tools, h("div", { class: "hl-two" }, h("div", { class: "hl-stack" }, grid, spectrum), h("div", {}, pictures),
     h("div", {}, h("h4", {}, "Units that react to a text"), text, list), over));
   if (!model.get("sites").length) clear(body, h("p", {}, model.get("about")));
   const all = () => { drawTools(); drawGrid(); drawPictures(); drawSpectrum(); drawOver(); drawUnits(); };

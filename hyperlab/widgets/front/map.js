@@ -224,6 +224,7 @@ function render({ model, el }) {
   }
   function drawWords() {
     sub.textContent = model.get("title");
+    root.querySelector("h3").textContent = facts().tasks === false ? "Where the inputs live" : "Where the tasks live";
     warn.textContent = model.get("warning"); warn.hidden = !model.get("warning");
     const rings = facts().rings?.some(Boolean);
     clear(legend, model.get("legend").map((entry, i) => h("li", {}, h("button", { "aria-pressed": String(!hidden.has(i)), style: `border:0;padding:0 2px;min-height:0;background:none;opacity:${hidden.has(i) ? 0.4 : 1}`,
