@@ -98,7 +98,8 @@ class Dashboard(ipywidgets.Box):
         "Show another model."
         model = open_model(source)
         self.header.about = facts_of(model, source if isinstance(source, str) else "")
-        chart, mixer, inspector = EmbeddingMap(model), TaskMixer(model, examples=self.examples), AdapterInspector(model)
+        chart, mixer = EmbeddingMap(model), TaskMixer(model, examples=self.examples)
+        inspector = AdapterInspector(model, text=mixer.text)
         inspector.mixture = chart.mixture = dict(mixer.mixture)
         traitlets.link((mixer, "mixture"), (inspector, "mixture"))
         traitlets.link((mixer, "mixture"), (chart, "mixture"))

@@ -328,13 +328,13 @@ class EmbeddingMap(Choosing):
         self,
         source: AdaptedModel | str | Path,  # a model, or the folder of a checkpoint or run
         instances: Instances | None = None,
-        texts: Sequence[str] = (),  # of the instances, for hovering
+        texts: Sequence[str] = (),  # of the instances, for hovering; those they bring along if none
         history: Run | str | Path | Mapping[int, Points] | None = None,  # a run with checkpoints, or points by step
         added: Sequence[str] = (),  # tasks that were added later: drawn as rings
         figure: str = "",  # of a paper, by name
     ):
         self.model, self.runs, self.added = open_model(source).eval(), history, tuple(added)
-        self.instances, self.texts = instances, texts
+        self.instances, self.texts = instances, texts or (instances.texts if instances is not None else ())
         whats = representations(self.model) + (["instances"] if instances is not None else [])
         super().__init__(options=self.choices(whats))
         if not whats:

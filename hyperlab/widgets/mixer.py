@@ -16,8 +16,8 @@ import traitlets
 
 from ..analysis import Points, representations, sites_of, task_points
 from ..microscope import singular_values, weights_of
-from ..mixing import (PathPoint, answer, answer_words, example_text, mixes_tasks, mixture_distance, normalised, path_scores,
-                             sample_split)
+from ..mixing import (PathPoint, answer, answer_words, at_hand, example_text, mixes_tasks, mixture_distance, normalised,
+                             path_scores, sample_split)
 from ..model import AdaptedModel
 from .panel import Panel, family_of, open_model, task_facts
 
@@ -215,6 +215,6 @@ class TaskMixer(Listening):
         facts = {"tasks": task_facts(self.model.tasks), "about": about_mixing(self.model)}
         super().__init__(pair=[a, b], mixes=mixes_tasks(self.model), **facts)
         self.text = example_text(self.model, a) if text is None else text
-        self.walks = all(example_text(self.model, name) for name in (a, b))
+        self.walks = at_hand(a) and at_hand(b)
         self.limit = self._limit()
         self.mixture = {a: 0.6, b: 0.4} if self.mixes else {a: 1.0}
