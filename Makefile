@@ -49,10 +49,11 @@ export: $(READY)
 lab: $(READY)
 	jupyter lab nbs
 
-# Voilà with a page of ours that asks for nothing outside; SOURCE and RUNS as in the notebook's parameters
+# Voilà with a page of ours that asks for nothing outside; SOURCE and RUNS as in the notebook's parameters. The kernel for
+# the next reader starts ten seconds after this one's is taken: at once, the two would compete for the first screen
 dashboard: $(READY)
 	JUPYTER_PATH=$(CURDIR)/hyperlab/widgets/front/jupyter $(if $(SOURCE),HYPERLAB_SOURCE=$(abspath $(SOURCE))) $(if $(RUNS),HYPERLAB_RUNS=$(abspath $(RUNS))) \
-		voila nbs/dashboard.ipynb --template=hyperlab --preheat_kernel=True --pool_size=1 $(VOILA)
+		voila nbs/dashboard.ipynb --template=hyperlab --preheat_kernel=True --pool_size=1 --VoilaKernelManager.fill_delay=10 $(VOILA)
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -29,7 +29,7 @@ from .protocols import Recipe as Recipe, departures as departures, make_recipe a
 from .trainer import train as train
 from .grid import grid_linear as grid_linear
 from .probe import Instances as Instances, Probe as Probe, fit_probe as fit_probe, instance_embeddings as instance_embeddings
-from .probe import instances as instances
+from .probe import instances as instances, load_instances as load_instances, save_instances as save_instances
 from .reading import answer_questions as answer_questions, scored_answers as scored_answers
 from .runs import compare as compare, cost_of_run as cost_of_run, curves as curves, find_runs as find_runs, runs as runs
 from .runs import scores_beside_paper as scores_beside_paper

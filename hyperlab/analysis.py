@@ -221,9 +221,11 @@ def project(
     "Points in a plane, by principal components or with neighbours kept."
     check_names("projection", [how], PROJECTIONS)
     count = len(values)
-    if how == "pca" or count < 4:
+    alike = count > 1 and np.allclose(values, values[:1])
+    if how == "pca" or count < 4 or alike:
+        why = "all points are the same: there is nothing to tell apart" if alike else few_points(count)
         flat = principal(values)
-        return flat if how == "pca" else replace(flat, warning=f"{few_points(count)}; PCA is shown")
+        return flat if how == "pca" and not alike else replace(flat, warning=why if alike else f"{why}; PCA is shown")
     asked = setting or (30.0 if how == "tsne" else 15.0)
     used = max(1.0, min(asked, (count - 1) / 3)) if how == "tsne" else float(max(2, min(asked, count - 1)))
     if values.shape[1] > 50 and count > 50:

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['normalised', 'between', 'mixes_tasks', 'answer_words', 'Answered', 'answer', 'mixed_weights', 'predict_with',
-           'PathPoint', 'Scorer', 'quietly', 'sample_split', 'example_text', 'path_scores', 'Distance',
+           'PathPoint', 'Scorer', 'quietly', 'sample_split', 'at_hand', 'example_text', 'path_scores', 'Distance',
            'mixture_distance']
 
 # %% ../nbs/40_mixing.ipynb #fc7aef39
@@ -169,16 +169,23 @@ def sample_split(model: AdaptedModel, name: str, examples: int = 100, split: str
         return load_task_split(name, split, model, max_examples=examples)
 
 
+def at_hand(name: str) -> bool:
+    "Whether a task's rows can be had without a download."
+    try:
+        return task(name).data is not None
+    except ValueError:
+        return False
+
+
 def example_text(model: AdaptedModel, name: str) -> str:
     "The first validation example of a task, as the model reads it; empty where there is none at hand."
+    if not at_hand(name):
+        return ""
     try:
-        entry = task(name)
-        if entry.data is None:  # it would be a download
-            return ""
         with quietly():
-            rows = entry.load("validation", name_in_prompt=model.method.keeps_task_name, max_examples=1)
+            rows = task(name).load("validation", name_in_prompt=model.method.keeps_task_name, max_examples=1)
         return str(rows["source"][0])
-    except ValueError:
+    except ValueError:  # it has no validation rows
         return ""
 
 # %% ../nbs/40_mixing.ipynb #448fe021

@@ -13,7 +13,7 @@ import numpy as np
 
 from .analysis import Points, chance_explained, position_spread, project
 from .mixing import PathPoint
-from .palette import OKABE_ITO, family_colour, styled
+from .palette import OKABE_ITO, family_colour, family_shape, styled
 from .relations import cluster_tasks, cosines, family_purity
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def map_figure(points: Points, families: Mapping[str, str], how: str = "pca", ad
     firm = position_spread(points.values) if flat.how == "pca" and len(points.names) > 2 else np.zeros_like(flat.coordinates)
     for family in dict.fromkeys(families[name] for name in points.names):
         here = [i for i, name in enumerate(points.names) if families[name] == family]
-        symbols = ["circle-open" if points.names[i] in added else "circle" for i in here]
+        symbols = [family_shape(family, points.names[i] in added) for i in here]
         marker = {"size": 13, "color": family_colour(family), "symbol": symbols, "line_width": 2}
         (x, y), text = flat.coordinates[here].T, [points.names[i] for i in here]
         figure.add_scatter(x=x, y=y, text=text, name=family, mode="markers+text", textposition="top center", marker=marker)
@@ -94,13 +94,14 @@ def norms_figure(norms: "pd.DataFrame") -> "Figure":
 
 
 def path_figure(points: Sequence[PathPoint]) -> "Figure":
-    "Scores between two tasks: solid with mixed embeddings, dotted with mixed weights."
+    "Scores between two tasks; colours and dashes both tell tasks and ways of mixing apart."
     import plotly.graph_objects as go
 
     names = list(dict.fromkeys(p.task for p in points))
     figure = go.Figure()
-    for name, colour in zip(names, (OKABE_ITO["blue"], OKABE_ITO["vermilion"]), strict=True):
-        for way, dash in (("embeddings", "solid"), ("weights", "dot")):
+    looks = ((OKABE_ITO["blue"], "solid", "dot"), (OKABE_ITO["vermilion"], "dash", "dashdot"))
+    for name, (colour, *dashes) in zip(names, looks, strict=True):
+        for way, dash in zip(("embeddings", "weights"), dashes, strict=True):
             line = sorted((p for p in points if p.task == name and p.how == way), key=lambda p: p.share)
             x = [p.share for p in line]
             if way == "embeddings" and line:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .analysis import EVERYWHERE, Points, Where, project, task_points
 from .model import AdaptedModel
-from .palette import family_colour, house_style
+from .palette import family_colour, family_shape, house_style
 from .relations import family_purity
 from .sites import check_names
 from .tasks import task
@@ -84,6 +84,6 @@ def add_points(figure: go.Figure, points: Points, column: int) -> None:
         x, y = plane.coordinates[here].T
         figure.add_scatter(x=x, y=y, text=[points.names[i] for i in here], name=own, mode="markers+text",
                            textposition=[sides[i] for i in here], showlegend=column == 2, row=1, col=column,
-                           marker={"size": 13, "color": family_colour(own)}, cliponaxis=False)
+                           marker={"size": 13, "color": family_colour(own), "symbol": family_shape(own)}, cliponaxis=False)
     for axis, number in ((figure.update_xaxes, 0), (figure.update_yaxes, 1)):
         axis(title=f"component {number + 1} ({plane.explained[number]:.0%} of variance)", row=1, col=column)

@@ -10,6 +10,7 @@ import hyperlab as hl
 from hyperlab.analysis import PROJECTIONS, Where, project, representations, sites_of, task_points
 from hyperlab.microscope import site_norms, unit_activations, weights_of
 from hyperlab.mixing import mixes_tasks
+from hyperlab.probe import Instances
 from hyperlab.relations import cluster_tasks, cosines, family_purity, nearest_tasks
 from hyperlab.toy import toy_tokenizer
 
@@ -71,6 +72,25 @@ def test_a_copied_task_is_the_nearest_one_in_every_representation() -> None:
     model.add_task("near-rte", like={"rte": 0.95, "sst2": 0.05})
     for what in representations(model):
         assert nearest_tasks(task_points(model, what), 1)["near-rte"][0][0] == "rte"
+
+
+def test_umap_keeps_groups_together_and_says_what_it_cannot_show() -> None:
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(5), 40)
+    values = (rng.normal(size=(5, 60)) * 6)[group] + rng.normal(size=(200, 60))
+    flat = project(values, "umap")
+    middles = np.stack([np.median(flat.coordinates[group == g], axis=0) for g in range(5)])
+    nearest = np.linalg.norm(flat.coordinates[:, None] - middles, axis=-1).argmin(1)
+    assert (nearest == group).mean() > 0.98 and flat.warning.startswith("UMAP keeps neighbours, not distances")
+    assert "150 of 200" in project(values, "umap", most=150).warning
+
+    chart = hl.EmbeddingMap(made("hyperformer++", hl.tasks("glue")), instances=Instances(torch.tensor(values), ["a"] * 200, ["x"] * 200))
+    chart.asked = {"number": 1, "shown": chart.shown | {"how": "umap"}}
+    assert not chart.notice and "UMAP of 8 points is mostly chance: read PCA instead" in chart.warning
+    assert "neighbours lowered from 15 to 7" in chart.warning and len(chart.here) == 2 and not chart.axes
+    chart.asked = {"number": 2, "shown": chart.shown | {"what": "instances"}}
+    assert not chart.notice and "Instance embeddings, UMAP" in chart.title and chart.points["count"] == 200
+    assert np.isfinite(np.frombuffer(chart.coordinates, np.float32)).all()
 
 
 def test_a_hundred_thousand_points_are_laid_out_by_a_sample() -> None:

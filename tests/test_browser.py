@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shutil
 import socket
+import statistics
+import struct
 import subprocess
 import sys
 import time
@@ -16,13 +19,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from toy_runs import toy_model, toy_run
 
-import hyperlab
+import hyperlab as hl
+from hyperlab.probe import Instances
+from hyperlab.toy import toy_backbone
+from hyperlab.widgets.panel import page
 
 ROOT = Path(__file__).parent.parent
-TEMPLATES = Path(hyperlab.__file__).parent / "widgets" / "front" / "jupyter"
-SHIPPED = Path(hyperlab.__file__).parent / "nano_run" / "model"
+TEMPLATES = Path(hl.__file__).parent / "widgets" / "front" / "jupyter"
+SHIPPED = Path(hl.__file__).parent / "nano_run" / "model"
 SOURCE = "nano" if SHIPPED.is_dir() else "toy"
 SERVED = re.search(r"voila nbs/dashboard.ipynb (.*) \$\(VOILA\)", (ROOT / "Makefile").read_text())
 VOILA = SERVED[1].split()  # the options that `make dashboard` has
@@ -177,6 +186,41 @@ def quiet_path(seen: Watched) -> None:
     seen.until(lambda: "computing" not in (seen.page.locator(".hl-mixer").text_content() or "computing"))
 
 
+def drag_the_ring(seen: Watched) -> None:
+    "Drag the mixture over the map with the mouse; sliders and inspector follow, and the ring ends where its mixture lies."
+    ring = seen.page.get_by_label("you are here: the mixture")
+    before, title = ring.get_attribute("aria-valuetext"), seen.page.locator(".hl-inspector .hl-sub").text_content()
+    ring.scroll_into_view_if_needed()
+    box, plane = ring.bounding_box(), seen.page.locator(".hl-map .hl-plane").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    seen.page.mouse.move(x, y)
+    seen.page.mouse.down()
+    seen.page.mouse.move(plane["x"] + plane["width"] / 2, plane["y"] + plane["height"] / 2, steps=12)
+    seen.until(lambda: seen.page.locator(".hl-inspector .hl-sub").text_content() != title)  # while the button is down
+    seen.page.mouse.move(plane["x"] + plane["width"] / 2 + 30, plane["y"] + plane["height"] / 2 + 20, steps=4)
+    seen.page.mouse.up()
+    seen.until(lambda: seen.page.get_by_label("you are here: the mixture").get_attribute("aria-valuetext") not in (before, None))
+    after = seen.page.get_by_label("you are here: the mixture").get_attribute("aria-valuetext") or ""
+    if SOURCE == "nano":
+        assert len(after.split(",")) == 3, after  # a mixture of the three nearest tasks
+    seen.until(lambda: seen.page.locator(".hl-mixer .hl-sliders input").count() >= len(after.split(",")))
+
+
+def save_files(seen: Watched) -> None:
+    "Save what the inspector shows as an image, and its weights as a NumPy archive."
+    with seen.page.expect_download() as image:
+        seen.page.get_by_label("save the matrices as a PNG image").click()
+    drawn = Path(image.value.path()).read_bytes()
+    width, height = struct.unpack(">II", drawn[16:24])
+    assert drawn[:8] == b"\x89PNG\r\n\x1a\n" and width >= 720 and height > 200 and image.value.suggested_filename.endswith(".png")
+    if SHOTS:
+        (Path(SHOTS) / "saved.png").write_bytes(drawn)
+    with seen.page.expect_download() as archive:
+        seen.page.get_by_role("button", name="npz").click()
+    arrays = np.load(io.BytesIO(Path(archive.value.path()).read_bytes()))
+    assert any(name.endswith("/down") for name in arrays.files) and all(np.isfinite(arrays[name]).all() for name in arrays.files)
+
+
 def test_voila_moves_by_keyboard_and_asks_for_nothing_outside(
     browser: Any, dashboard: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -201,6 +245,8 @@ def test_voila_moves_by_keyboard_and_asks_for_nothing_outside(
     seen.until(lambda: seen.page.locator(".hl-inspector .hl-sub").text_content() != title)
     seen.until(lambda: seen.pixels(".hl-inspector figure canvas") != spectrum)
     assert seen.page.get_by_label("you are here: the mixture").get_attribute("transform") != ring
+    drag_the_ring(seen)
+    save_files(seen)
     seen.keep("dashboard")
     for panel in ("map", "mixer", "inspector"):
         seen.keep(panel, f".hl-{panel}")
@@ -210,14 +256,16 @@ def test_voila_moves_by_keyboard_and_asks_for_nothing_outside(
 def test_a_narrow_screen_the_map_and_the_sites_by_keyboard(
     browser: Any, dashboard: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seen, began = Watched(browser, width=420), time.monotonic()
+    seen, began = Watched(browser, width=390, color_scheme="dark"), time.monotonic()
     seen.page.goto(dashboard, wait_until="commit")
     seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
     say(capsys, f"first screen of {SOURCE} in Voilà, with a kernel at hand: {time.monotonic() - began:.1f} s")
     seen.page.wait_for_selector(".hl-map .hl-point")
     quiet_path(seen)
     wide = seen.page.evaluate("document.documentElement.scrollWidth")
-    assert wide <= 424, f"a narrow screen must not scroll sideways, the page is {wide} pixels wide"
+    assert wide <= 394, f"a narrow screen must not scroll sideways, the page is {wide} pixels wide"
+    card = seen.page.locator(".hl-mixer").evaluate("e => getComputedStyle(e).backgroundColor.match(/\\d+/g).slice(0, 3)")
+    assert max(map(int, card)) < 80, f"the page is dark where the reader wants it dark, the cards are {card}"
     ring = seen.page.get_by_label("you are here: the mixture")
     where = ring.get_attribute("aria-valuetext")
     ring.focus()
@@ -251,7 +299,20 @@ def run_cells(seen: Watched) -> None:
         seen.page.wait_for_timeout(3000)
         if any("*" in text for text in prompts.all_text_contents()):
             break
-    seen.page.wait_for_selector(".hl-mixer canvas.hl-heat")
+    seen.page.wait_for_selector(".hl-mixer:not(.hl-asleep) canvas.hl-heat")
+
+
+def restart_kernel(seen: Watched) -> None:
+    "Restart the kernel; the panels say so, keep what they showed and take no more orders."
+    shown = seen.page.locator(".hl-mixer .hl-sliders output").all_text_contents()
+    seen.page.evaluate("void window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    for panel in ("header", "map", "mixer", "inspector"):
+        seen.page.wait_for_selector(f".hl-{panel}.hl-asleep")
+        assert "The kernel was restarted: run the cell again" in (seen.page.locator(f".hl-{panel} .hl-status").text_content() or "")
+    seen.page.locator(".hl-mixer .hl-sliders input").first.focus()  # an inert panel can't be focused
+    seen.page.keyboard.press("ArrowRight")
+    assert seen.page.locator(".hl-mixer .hl-sliders output").all_text_contents() == shown
+    seen.keep("restarted")
 
 
 def test_jupyterlab_moves_by_keyboard(browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -274,6 +335,11 @@ def test_jupyterlab_moves_by_keyboard(browser: Any, tmp_path: Path, capsys: pyte
         times = move_by_key(seen)
         say(capsys, f"in JupyterLab: slider to adapter {times['view']:.0f} ms, to answer {times['answer']:.0f} ms")
         seen.keep("jupyterlab")
+        restart_kernel(seen)
+        run_cells(seen)
+        quiet_path(seen)
+        move_by_key(seen)
+        assert not seen.page.locator(".hl-asleep").count()
         assert seen.clean(), (seen.errors, seen.outside)
 
 
@@ -290,4 +356,92 @@ def test_a_report_needs_neither_kernel_nor_network(browser: Any, tmp_path: Path)
     assert seen.page.locator(".hl-mixer .hl-chart path").count() >= 4 and seen.page.locator(".hl-map .hl-point").count() >= 2
     assert len(set(seen.pixels(".hl-inspector figure canvas"))) > 20
     seen.keep("report")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+def opened(browser: Any, folder: Path, panel: Any, vision: str = "none") -> Watched:
+    "A saved panel in a browser, as a reader with this vision sees it."
+    (folder / "panel.html").write_text(page("panel", [panel]), encoding="utf-8")
+    seen = Watched(browser)
+    seen.page.context.new_cdp_session(seen.page).send("Emulation.setEmulatedVisionDeficiency", {"type": vision})
+    seen.page.goto((folder / "panel.html").as_uri())
+    seen.page.wait_for_timeout(300)
+    return seen
+
+
+def test_families_and_ways_are_told_apart_without_colour(browser: Any, tmp_path: Path) -> None:
+    model = hl.adapt(toy_backbone(), "hyperformer++", hl.tasks("glue"), reduction_factor=4)
+    families = {hl.task(name).family for name in model.tasks}
+    chart = opened(browser, tmp_path, hl.EmbeddingMap(model, added=["rte"]), "achromatopsia")
+    shape = {}
+    for point in chart.page.locator(".hl-map .hl-point[data-group]").all():
+        form = point.locator("[data-shape]").get_attribute("data-shape")
+        assert shape.setdefault(point.get_attribute("data-group"), form) == form  # one shape per family
+    assert len(shape) == len(set(shape.values())) == len(families)
+    legend = [entry.get_attribute("data-shape") for entry in chart.page.locator(".hl-legend [data-shape]").all()]
+    assert all(legend[int(group)] == form for group, form in shape.items())
+    chart.keep("map-in-grey")
+
+    mixer = hl.TaskMixer(toy_model().eval(), examples=8, points=3)
+    mixer.walk_now()
+    ways = opened(browser, tmp_path, mixer, "achromatopsia")
+    dashes = [line.get_attribute("stroke-dasharray") for line in ways.page.locator(".hl-chart path[stroke]").all()]
+    assert len(dashes) == len(set(dashes)) == 4
+    assert {line.get_attribute("stroke-dasharray") for line in ways.page.locator(".hl-legend path").all()} == set(dashes)
+    ways.keep("mixer-in-grey")
+    assert chart.clean() and ways.clean(), (chart.errors, ways.errors)
+
+
+def test_a_hundred_thousand_points_follow_the_hand(
+    browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    group = np.sort(rng.integers(6, size=100_000))
+    places = torch.tensor(rng.normal(size=(6, 16))[group] * 3 + rng.normal(size=(100_000, 16)), dtype=torch.float32)
+    chart = hl.EmbeddingMap(toy_model().eval(), instances=Instances(places, [f"set {i}" for i in group], ["yes"] * 100_000))
+    chart.choose({"what": "instances", "colour": "task"})
+    seen = opened(browser, tmp_path, chart)
+    canvas = ".hl-map .hl-plane canvas"
+    box = seen.page.locator(canvas).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    still, drawn, times = seen.pixels(canvas), int(seen.fact("map", "drawn") or 0), []
+    seen.page.mouse.move(x, y)
+    seen.page.mouse.down()
+    for step in range(20):
+        seen.page.mouse.move(x + 6 * step, y + 3 * step)
+        seen.page.wait_for_timeout(20)
+        times.append(float(seen.fact("map", "drawMs") or "nan"))
+    moving = seen.pixels(canvas)
+    frames = int(seen.fact("map", "drawn") or 0) - drawn
+    seen.page.mouse.up()
+    assert moving != still and frames >= 5, f"the points follow while the button is down: {frames} frames in 20 steps"
+    say(capsys, f"100,000 points: a frame is painted in {statistics.median(times):.0f} ms (median of {frames} frames)")
+    seen.page.mouse.wheel(0, -400)
+    seen.until(lambda: seen.pixels(canvas) != moving)
+    seen.page.wait_for_timeout(300)
+    closer = seen.pixels(canvas)
+    seen.page.locator(".hl-map .hl-legend button").first.focus()  # the first group alone, for eyes that see no colour
+    seen.until(lambda: seen.pixels(canvas) != closer)
+    seen.keep("many")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+def test_runs_are_filtered_and_seeds_make_a_band(browser: Any, tmp_path: Path) -> None:
+    for method, seed in (("hyperformer++", 0), ("hyperformer++", 1), ("adapter-dagger", 0)):
+        toy_run(tmp_path / "runs" / f"{method}-{seed}", method, seed=seed)
+    seen = opened(browser, tmp_path, hl.RunBoard(tmp_path / "runs"))
+    rows, curves = seen.page.locator(".hl-runs tbody tr"), seen.page.locator(".hl-runs svg path[data-run]")
+    assert rows.count() == curves.count() == 3
+    ends = {shape.get_attribute("data-shape") for shape in seen.page.locator(".hl-runs td [data-shape]").all()}
+    assert len(ends) == 2  # a shape for each method
+    seen.page.get_by_label("curves", exact=True).select_option("mean")
+    assert seen.page.locator(".hl-runs [data-band]").count() == 1  # two seeds of one method, one of the other
+    seen.keep("runs", ".hl-runs")
+    seen.page.get_by_label("filter runs").fill("dagger")
+    seen.until(lambda: rows.count() == 1)
+    seen.page.get_by_label("filter runs").fill("")
+    seen.page.get_by_label("only this method").select_option("hyperformer++")
+    seen.until(lambda: rows.count() == 2)
+    seen.page.get_by_label("curves", exact=True).select_option("")
+    assert curves.count() == 2
     assert seen.clean(), (seen.errors, seen.outside)

@@ -98,7 +98,8 @@ class Dashboard(ipywidgets.Box):
         "Show another model."
         model = open_model(source)
         self.header.about = facts_of(model, source if isinstance(source, str) else "")
-        chart, mixer, inspector = EmbeddingMap(model), TaskMixer(model, examples=self.examples), AdapterInspector(model)
+        chart, mixer = EmbeddingMap(model), TaskMixer(model, examples=self.examples)
+        inspector = AdapterInspector(model, text=mixer.text)
         inspector.mixture = chart.mixture = dict(mixer.mixture)
         traitlets.link((mixer, "mixture"), (inspector, "mixture"))
         traitlets.link((mixer, "mixture"), (chart, "mixture"))
@@ -117,7 +118,7 @@ class Dashboard(ipywidgets.Box):
         "The page as it is now, as one HTML file without kernel or network."
         return page("hyperlab", [p for p in self.panels if p is not self.header], self.header.about)
 
-
+# %% ../../nbs/42_dashboard.ipynb #6303052a
 def toy_model() -> AdaptedModel:
     "A small untrained model, to see the page without any checkpoint."
     from hyperlab.model import adapt

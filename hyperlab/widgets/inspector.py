@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['UNITS', 'LABELS', 'EXPORTS', 'picture', 'largest', 'InspectorTraits', 'Looking', 'as_npz', 'as_safetensors',
-           'AdapterInspector']
+           'Choosing', 'AdapterInspector']
 
 # %% ../../nbs/42_inspector.ipynb #ea4ecbfd
 import io
@@ -130,29 +130,8 @@ def as_safetensors(weights: Mapping[str, Mapping[str, Tensor]]) -> bytes:
 EXPORTS = {"npz": as_npz, "safetensors": as_safetensors}
 
 # %% ../../nbs/42_inspector.ipynb #276d7d71
-class AdapterInspector(Looking):
-    "The weights that act at each site, for any method, task or mixture."
-
-    script = "inspector.js"
-
-    def __init__(
-        self,
-        source: AdaptedModel | str | Path,  # a model, or the folder of a checkpoint or run
-        task: str = "",  # shown first; empty for the mixture
-        site: str | None = None,
-        text: str | None = None,  # for the units that react
-    ):
-        self.model = open_model(source).eval()
-        names, sites = self.model.tasks, [str(s) for s in sites_of(self.model)]
-        check_names("task", [task] if task else [], names)
-        check_names("site", [site] if site else [], sites)
-        nothing = "" if sites else f"{self.model.method.title} keeps no weights at sites: there is nothing to open here."
-        start = example_text(self.model, names[0]) if text is None else text
-        super().__init__(tasks=task_facts(names), task=task, site=site or (sites[0] if sites else ""), text=start, about=nothing)
-        self.mixture = {names[0]: 1.0}
-        if sites:
-            self.show_norms()
-            self.show_reactions()
+class Choosing(Looking):
+    "What the page may ask for: a task, a site, a comparison, a text, a file."
 
     @traitlets.observe("mixture")
     def _mixed(self, change: Any) -> None:
@@ -175,3 +154,28 @@ class AdapterInspector(Looking):
         content = EXPORTS[kind](self.weights(self.chosen))
         self.send({"file": f"adapter.{kind}", "type": "application/octet-stream"}, buffers=[content])
         return content
+
+# %% ../../nbs/42_inspector.ipynb #d7d9d648
+class AdapterInspector(Choosing):
+    "The weights that act at each site, for any method, task or mixture."
+
+    script = "inspector.js"
+
+    def __init__(
+        self,
+        source: AdaptedModel | str | Path,  # a model, or the folder of a checkpoint or run
+        task: str = "",  # shown first; empty for the mixture
+        site: str | None = None,
+        text: str | None = None,  # for the units that react
+    ):
+        self.model = open_model(source).eval()
+        names, sites = self.model.tasks, [str(s) for s in sites_of(self.model)]
+        check_names("task", [task] if task else [], names)
+        check_names("site", [site] if site else [], sites)
+        nothing = "" if sites else f"{self.model.method.title} keeps no weights at sites: there is nothing to open here."
+        start = example_text(self.model, names[0]) if text is None else text
+        super().__init__(tasks=task_facts(names), task=task, site=site or (sites[0] if sites else ""), text=start, about=nothing)
+        self.mixture = {names[0]: 1.0}
+        if sites:
+            self.show_norms()
+            self.show_reactions()

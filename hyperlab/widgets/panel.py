@@ -18,7 +18,7 @@ import anywidget
 import traitlets
 
 from ..model import AdaptedModel, load
-from ..palette import family_colour
+from ..palette import family_colour, family_shape
 from ..tasks import task
 
 # %% ../../nbs/42_panel.ipynb #7fb7457f
@@ -118,6 +118,7 @@ def family_of(name: str) -> str:
 
 
 def task_facts(names: Sequence[str], added: Sequence[str] = ()) -> list[dict[str, Any]]:
-    "Name, family, colour, and whether it was added later."
+    "Name, family, colour, shape, and whether it was added later."
     families = {name: family_of(name) for name in names}
-    return [{"name": n, "family": f, "colour": family_colour(f), "added": n in added} for n, f in families.items()]
+    looks = {f: {"family": f, "colour": family_colour(f), "shape": family_shape(f)} for f in families.values()}
+    return [{"name": n, "added": n in added} | looks[f] for n, f in families.items()]

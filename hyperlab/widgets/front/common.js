@@ -18,23 +18,57 @@ const short = (x) => (x == null || !Number.isFinite(x) ? "–" : Math.abs(x) >= 
   : Math.abs(x) >= 1e4 ? Number((x / 1e3).toPrecision(3)) + " k" : Number(x.toPrecision(3)).toString());
 const ink = (colour) => (colour === "#000000" ? "currentColor" : colour);  // black ink has to turn white in the dark
 
+// Families differ in shape as well as in colour, so that a grey print still tells them apart. All have about the same area.
+const turned = (count, radius, start) => Array.from({ length: count }, (_, i) => { const a = start + (2 * Math.PI * i) / count; return [radius * Math.cos(a), radius * Math.sin(a)]; });
+const UP = -Math.PI / 2;
+const OUTLINES = {
+  circle: turned(24, 1, UP), square: turned(4, 1.25, Math.PI / 4), diamond: turned(4, 1.3, UP), "triangle-up": turned(3, 1.45, UP), "triangle-down": turned(3, 1.45, -UP),
+  hexagon: turned(6, 1.1, UP), star: turned(10, 1.5, UP).map(([x, y], i) => (i % 2 ? [x * 0.45, y * 0.45] : [x, y])),
+  cross: [[-0.42, -1.2], [0.42, -1.2], [0.42, -0.42], [1.2, -0.42], [1.2, 0.42], [0.42, 0.42], [0.42, 1.2], [-0.42, 1.2], [-0.42, 0.42], [-1.2, 0.42], [-1.2, -0.42], [-0.42, -0.42]],
+};
+OUTLINES.x = OUTLINES.cross.map(([x, y]) => [(x - y) * Math.SQRT1_2, (x + y) * Math.SQRT1_2]);
+const outline = (shape, x, y, r) => (OUTLINES[shape] ?? OUTLINES.circle).map(([dx, dy], i) => `${i ? "L" : "M"}${(x + r * dx).toFixed(2)} ${(y + r * dy).toFixed(2)}`).join("") + "Z";
+const marker = (shape, x, y, r, colour, open = false) => s("path", { d: outline(shape, x, y, open ? r * 0.9 : r), "data-shape": shape ?? "circle", fill: open ? "var(--hl-card)" : colour, stroke: colour, "stroke-width": open ? 2.4 : 1, "stroke-linejoin": "round" });
+const glyph = (shape, colour, open = false) => s("svg", { class: "hl-glyph", width: 14, height: 14, "aria-hidden": "true" }, marker(shape, 7, 7, 4.6, ink(colour), open));
+const stroke = (colour, dash, width = 2.2) => s("svg", { class: "hl-glyph", width: 30, height: 10, "aria-hidden": "true" }, s("path", { d: "M1 5H29", fill: "none", stroke: ink(colour), "stroke-width": width, "stroke-dasharray": dash }));
+
+// A panel whose kernel is gone says so and takes no more orders; what it shows can still be read.
+const RESTARTED = "The kernel was restarted: run the cell again (or reload the page) to wake this panel.";
+const GONE = "The kernel is gone: start it and run the cell again (or reload the page) to wake this panel.";
+const CUT = "The connection to the kernel is lost: this panel shows what it heard last.";
+function watch(model, root, body, status) {
+  const state = { gone: false }, kernel = model.widget_manager?.kernel;
+  const sleep = (why, final) => {
+    state.gone ||= final;
+    root.classList.add("hl-asleep"); body.inert = true; status.textContent = why;
+  };
+  const wake = () => { if (state.gone) return; root.classList.remove("hl-asleep"); body.inert = false; status.textContent = model.get("notice") ?? ""; };
+  if (model.frozen) return state;
+  model.on("comm_live_update", () => sleep(RESTARTED, true));
+  kernel?.statusChanged?.connect((_, now) => { if (now === "restarting" || now === "autorestarting") sleep(RESTARTED, true); else if (now === "dead" || now === "terminating") sleep(GONE, true); });
+  kernel?.connectionStatusChanged?.connect((_, now) => { if (now === "connected") wake(); else if (!state.gone) sleep(CUT, false); });
+  kernel?.disposed?.connect?.(() => sleep(GONE, true));
+  return state;
+}
+
 // One question at a time: while the kernel works only the newest wish is kept, so that a slider never queues up work.
-function line(model, root, status) {
-  let number = model.get("answered") ?? 0, waiting = false, next = null, timer = null, since = 0;
+function line(model, root, status, health) {
+  let number = model.get("answered") ?? 0, waiting = false, next = null, timer = null, slow = null, since = 0;
   const send = (wish) => {
     waiting = true; since = performance.now(); number += 1;
-    clearTimeout(timer);
-    timer = setTimeout(() => { status.textContent = "No answer from the kernel: if it was restarted, run the cell again."; }, 20000);
+    clearTimeout(timer); clearTimeout(slow);
+    slow = setTimeout(() => root.classList.add("hl-busy"), 500);
+    timer = setTimeout(() => { if (!health.gone) status.textContent = "Still waiting for the kernel: it may be busy with another cell."; }, 20000);
     model.set("asked", { ...wish, number });
     model.save_changes();
   };
   const timed = (what) => requestAnimationFrame(() => { root.dataset[what + "Ms"] = (performance.now() - since).toFixed(1); });
   model.on("change:answered", () => {
     if (model.get("answered") < number) return;
-    waiting = false; clearTimeout(timer); timed("whole");
+    waiting = false; clearTimeout(timer); clearTimeout(slow); root.classList.remove("hl-busy"); timed("whole");
     if (next) { const wish = next; next = null; send(wish); }
   });
-  const ask = (wish) => { if (model.frozen) return; if (waiting) next = { ...(next ?? {}), ...wish }; else send(wish); };
+  const ask = (wish) => { if (model.frozen || health.gone) return; if (waiting) next = { ...(next ?? {}), ...wish }; else send(wish); };
   return { ask, timed, busy: () => waiting };
 }
 
@@ -49,7 +83,7 @@ function panel(model, el, kind, title, subtitle) {
   notice();
   if (model.frozen) root.classList.add("hl-frozen");
   el.replaceChildren(root);
-  return { root, body, sub, status, line: line(model, root, status) };
+  return { root, body, sub, status, line: line(model, root, status, watch(model, root, body, status)) };
 }
 
 function choice(label, options, value, change) {

@@ -94,10 +94,31 @@ function render({ model, el }) {
       h("tbody", {}, found.map((r) => h("tr", {}, h("td", {}, r.site), h("td", { class: "hl-number" }, String(r.unit)), h("td", {}, r.token), h("td", { class: "hl-number" }, r.activation.toPrecision(3)))))) : h("p", { class: "hl-note" }, "Type a text to see which hidden units react."));
   }
 
+  // One image of the site as it is shown: title, scale, every matrix with its name
+  function drawnImage() {
+    const view = model.get("view"), list = view.pictures ?? [], style = getComputedStyle(root), wide = Math.max(...list.map((p) => p.rows[0].length)), times = Math.max(2, Math.min(8, Math.round(1024 / wide)));
+    const tall = (p) => Math.max(12, p.rows.length * times), canvas = h("canvas"), pen = canvas.getContext("2d"), margin = 24;
+    canvas.width = Math.max(720, wide * times + 2 * margin);
+    canvas.height = 84 + list.reduce((sum, p) => sum + tall(p) + 40, 0);
+    pen.fillStyle = style.backgroundColor; pen.fillRect(0, 0, canvas.width, canvas.height);
+    pen.fillStyle = style.color; pen.imageSmoothingEnabled = false;
+    pen.font = "600 17px system-ui, sans-serif"; pen.fillText(view.title ?? "", margin, 34);
+    pen.font = "13px system-ui, sans-serif"; pen.fillText(`colours span ±${short(view.limit)}, ${map === "diverging" ? "blue is negative, orange positive" : "dark is negative, light positive"}`, margin, 56);
+    let y = 84;
+    for (const picture of list) {
+      const small = h("canvas");
+      root.append(small); heat(small, picture.rows, view.limit * (picture.scale ?? 1), map); small.remove();
+      pen.drawImage(small, margin, y, picture.rows[0].length * times, tall(picture));
+      pen.fillText(`${picture.title} (${picture.rows.length} × ${picture.rows[0].length})`, margin, y + tall(picture) + 18);
+      y += tall(picture) + 40;
+    }
+    return canvas;
+  }
+
   function drawTools() {
     const names = model.get("tasks").map((t) => t.name);
     const exports = (kind) => h("button", { class: "hl-live", onclick: () => kernel.ask({ export: kind }) }, kind);
-    const image = h("button", { onclick: () => { for (const c of pictures.querySelectorAll("canvas")) c.toBlob((blob) => download(`${model.get("site")}.${c.dataset.name}.png`, [blob], "image/png")); } }, "PNG");
+    const image = h("button", { "aria-label": "save the matrices as a PNG image", onclick: () => drawnImage().toBlob((blob) => download(`${model.get("site")}.png`, [blob], "image/png")) }, "PNG");
     const shown = h("div", { class: "hl-row hl-live", style: "margin:0" },
       choice("task or mixture", [["", "the mixture"], ...names], model.get("task"), (v) => kernel.ask({ task: v })),
       choice("compare with", [["", "no comparison"], ...names.map((n) => [n, `minus ${n}`])], model.get("against"), (v) => kernel.ask({ against: v })));
@@ -105,7 +126,7 @@ function render({ model, el }) {
       choice("colours", [["diverging", "blue–orange"], ["grey-safe", "safe in grey"]], map, (v) => { map = v; drawPictures(); }), scale, h("span", { style: "flex:1" }), image, exports("npz"), exports("safetensors"));
   }
 
-  clear(body, tools, h("div", { class: "hl-two" }, h("div", {}, grid, spectrum), h("div", {}, pictures),
+  clear(body, tools, h("div", { class: "hl-two" }, h("div", { class: "hl-stack" }, grid, spectrum), h("div", {}, pictures),
     h("div", {}, h("h4", {}, "Units that react to a text"), text, list), over));
   if (!model.get("sites").length) clear(body, h("p", {}, model.get("about")));
   const all = () => { drawTools(); drawGrid(); drawPictures(); drawSpectrum(); drawOver(); drawUnits(); };

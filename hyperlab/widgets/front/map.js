@@ -26,7 +26,7 @@ function render({ model, el }) {
   const { root, body, sub, line: kernel } = panel(model, el, "map", "Where the tasks live", "");
   const tools = h("div", { class: "hl-row hl-live" }), plane = h("div", { class: "hl-plane" }), legend = h("ul", { class: "hl-legend" }), warn = h("p", { class: "hl-warn" }), told = h("div", { class: "hl-told" });
   const tip = h("div", { class: "hl-tip", hidden: true }), steps = h("div", { class: "hl-row" });
-  let step = (model.get("steps").length || 1) - 1, view = { k: 1, x: 0, y: 0 }, timer = null, hidden = new Set(), selected = null;
+  let dragging = false, lit = null, repaint = () => {}, step = (model.get("steps").length || 1) - 1, view = { k: 1, x: 0, y: 0 }, timer = null, hidden = new Set(), selected = null;
   const facts = () => model.get("points"), count = () => facts().count;
   const coordinates = () => {
     const all = model.get("steps").length > 1 ? floats(model.get("paths")) : null;
@@ -47,6 +47,7 @@ function render({ model, el }) {
       choice("representation", options.what, now.what, (what) => set({ what })),
       choice("colour by", options.colour.map((c) => [c, `colour: ${c}`]), now.colour, (colour) => set({ colour })),
       options.figures.length ? choice("figure of a paper", [["", "figures of the papers"], ...options.figures], now.figure ?? "", (figure) => set({ figure })) : null,
+      now.what === "instances" && options.of?.length ? choice("data sets", [["", "all data sets"], ...options.of], now.of ?? "", (of) => set({ of, figure: "" })) : null,
       inside && options.stacks.length > 1 ? choice("stack", [["", "both stacks"], ...options.stacks], now.stack ?? "", (stack) => set({ stack: stack || null })) : null,
       inside ? range("layer", options.layers, "layer") : null, inside ? range("position", options.places, "place") : null);
   }
@@ -93,10 +94,10 @@ function render({ model, el }) {
     for (const i of visible) {
       const x = X(xy[2 * i]), y = Y(xy[2 * i + 1]), colour = ink(entries[code[i]].colour);
       const jump = () => { if (facts().tasks) kernel.ask({ mixture: { [names[i]]: 1 } }); selected = i; told.textContent = details[i]; };
-      const group = s("g", { class: "hl-point", tabindex: 0, role: "button", "aria-label": `${names[i]}, ${entries[code[i]].name}${rings[i] ? ", added later" : ""}`, onclick: jump,
+      const group = s("g", { class: "hl-point", tabindex: 0, "data-group": code[i], role: "button", "aria-label": `${names[i]}, ${entries[code[i]].name}${rings[i] ? ", added later" : ""}`, onclick: jump,
         onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); jump(); } },
         onpointerenter: () => showTip(x, y, details[i]), onpointerleave: () => showTip(0, 0, null), onfocus: () => showTip(x, y, details[i]), onblur: () => showTip(0, 0, null) },
-        s("circle", { cx: x, cy: y, r: 13, fill: "transparent" }), s("circle", { cx: x, cy: y, r: rings[i] ? 5.5 : 6.5, fill: rings[i] ? "var(--hl-card)" : colour, stroke: colour, "stroke-width": rings[i] ? 2.5 : 1 }));
+        s("circle", { cx: x, cy: y, r: 13, fill: "transparent" }), marker(entries[code[i]].shape, x, y, 6.2, colour, rings[i]));
       svg.append(group);
     }
     placeLabels(spots, width, height - 20, taken).forEach((label, i) => { if (label) svg.append(s("text", { x: label.x, y: label.y, "font-weight": here.length && !i ? 600 : 400, "pointer-events": "none" }, label.text)); });
@@ -118,10 +119,12 @@ function render({ model, el }) {
       s("circle", { r: 10, fill: "none", stroke: "var(--hl-mark)", "stroke-width": 2 }), s("circle", { r: 3, fill: "var(--hl-mark)" }));
     const go = (px, py) => { const [vx, vy] = back(px, py); kernel.ask({ mixture: mixtureAt(vx, vy, xy, names) }); };
     node.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
       node.setPointerCapture(event.pointerId);
+      dragging = true;  // a new drawing would take the ring out of the hand that holds it
       const move = (e) => { const box = svg.getBoundingClientRect(), px = e.clientX - box.left, py = e.clientY - box.top; node.setAttribute("transform", `translate(${px} ${py})`); go(px, py); };
       node.addEventListener("pointermove", move);
-      node.addEventListener("pointerup", () => node.removeEventListener("pointermove", move), { once: true });
+      for (const end of ["pointerup", "pointercancel"]) node.addEventListener(end, () => { dragging = false; node.removeEventListener("pointermove", move); if (!kernel.busy()) draw(); }, { once: true });
     });
     node.addEventListener("keydown", (event) => {
       const way = { ArrowRight: [14, 0], ArrowLeft: [-14, 0], ArrowUp: [0, -14], ArrowDown: [0, 14] }[event.key];
@@ -134,56 +137,100 @@ function render({ model, el }) {
     return node;
   }
 
+  // Many points are painted into a picture of their own; moving and zooming paint again, at most once a frame.
   function many({ width, height, xy, X, Y }) {
-    const n = count(), code = codes(), entries = model.get("legend"), ratio = window.devicePixelRatio || 1;
-    const canvas = h("canvas", { width: width * ratio, height: height * ratio, style: `width:${width}px;height:${height}px`, tabindex: 0, role: "img", "aria-label": `${model.get("title")}; ${n} points` });
-    const context = canvas.getContext("2d"), began = performance.now(), dot = n > 20000 ? 1.6 : n > 3000 ? 2.4 : 3.6;
-    context.scale(ratio, ratio);
-    context.globalAlpha = n > 20000 ? 0.5 : 0.75;
-    const own = getComputedStyle(root).color;
-    for (let c = 0; c < entries.length; c++) {
-      if (hidden.has(c)) continue;
-      context.fillStyle = entries[c].colour === "#000000" ? own : entries[c].colour;
-      for (let i = 0; i < n; i++) if (code[i] === c) context.fillRect(X(xy[2 * i]) - dot / 2, Y(xy[2 * i + 1]) - dot / 2, dot, dot);
+    const n = count(), code = codes(), ratio = Math.min(2, window.devicePixelRatio || 1), wide = Math.round(width * ratio), high = Math.round(height * ratio);
+    const canvas = h("canvas", { width: wide, height: high, style: `width:${width}px;height:${height}px;cursor:grab`, tabindex: 0, role: "img", "aria-label": `${model.get("title")}; ${n} points. Arrow keys move, plus and minus zoom, 0 shows all` });
+    const context = canvas.getContext("2d"), frame = s("svg", { width, height, style: "position:absolute;inset:0;pointer-events:none" }), shown = { ask: false };
+    const paint = () => {
+      const began = performance.now(), entries = model.get("legend"), own = getComputedStyle(root).color.match(/\d+/g).map(Number);
+      const colours = entries.map((e) => (e.colour === "#000000" ? own : [1, 3, 5].map((at) => parseInt(e.colour.slice(at, at + 2), 16))));
+      context.clearRect(0, 0, wide, high);
+      if (n > 5000) cloud(colours); else shapes(entries, colours);
+      root.dataset.drawMs = (performance.now() - began).toFixed(1);
+      root.dataset.drawn = String(1 + Number(root.dataset.drawn ?? 0));
+    };
+    // in an order that is neither that of the tasks nor random: no group lies on top of the others
+    const stride = [7919, 6007, 5003, 1].find((p) => p === 1 || n % p);
+    const faint = (c) => lit != null && lit !== c;
+    function cloud(colours) {
+      const image = context.createImageData(wide, high), data = image.data, dot = Math.max(1, Math.round((n > 20000 ? 1.5 : 2) * ratio)), mix = 0.6;
+      const ax = (X(1) - X(0)) * ratio, bx = X(0) * ratio - dot / 2, ay = (Y(1) - Y(0)) * ratio, by = Y(0) * ratio - dot / 2;
+      for (let at = 0, i = 0; at < n; at++, i = (i + stride) % n) {
+        const c = code[i];
+        if (hidden.has(c)) continue;
+        const left = Math.round(ax * xy[2 * i] + bx), top = Math.round(ay * xy[2 * i + 1] + by), [r, g, b] = colours[c], alpha = faint(c) ? 0.04 : mix;
+        if (left < 0 || top < 0 || left + dot >= wide || top + dot >= high) continue;
+        for (let y = top; y < top + dot; y++) for (let o = 4 * (y * wide + left), end = o + 4 * dot; o < end; o += 4) {
+          const before = data[o + 3] / 255, after = alpha + before * (1 - alpha), share = alpha / after;
+          data[o] += (r - data[o]) * share; data[o + 1] += (g - data[o + 1]) * share; data[o + 2] += (b - data[o + 2]) * share; data[o + 3] = 255 * after;
+        }
+      }
+      context.putImageData(image, 0, 0);
     }
-    root.dataset.drawMs = (performance.now() - began).toFixed(1);
+    function shapes(entries, colours) {
+      const forms = entries.map((e) => new Path2D(outline(e.shape, 0, 0, n > 1500 ? 2.6 : 3.4)));
+      for (let at = 0, i = 0; at < n; at++, i = (i + stride) % n) {
+        const c = code[i];
+        if (hidden.has(c)) continue;
+        context.setTransform(ratio, 0, 0, ratio, X(xy[2 * i]) * ratio, Y(xy[2 * i + 1]) * ratio);
+        context.globalAlpha = faint(c) ? 0.06 : 0.75;
+        context.fillStyle = `rgb(${colours[c]})`;
+        context.fill(forms[c]);
+      }
+      context.setTransform(1, 0, 0, 1, 0, 0);
+    }
+    const soon = () => { if (!shown.ask) { shown.ask = true; requestAnimationFrame(() => { shown.ask = false; paint(); }); } };
     const nearest = (px, py) => { let best = -1, least = 144; for (let i = 0; i < n; i++) { if (hidden.has(code[i])) continue; const d = (X(xy[2 * i]) - px) ** 2 + (Y(xy[2 * i + 1]) - py) ** 2; if (d < least) { least = d; best = i; } } return best; };
     const place = (e) => { const box = canvas.getBoundingClientRect(); return [e.clientX - box.left, e.clientY - box.top]; };
-    let from = null, frame = s("svg", { width, height, style: "position:absolute;inset:0;pointer-events:none" });
-    canvas.addEventListener("wheel", (e) => { e.preventDefault(); const [px, py] = place(e), k = Math.exp(-e.deltaY / 400); view = { k: view.k * k, x: (view.x - (px - width / 2)) * k + (px - width / 2), y: (view.y - (py - height / 2)) * k + (py - height / 2) }; requestAnimationFrame(draw); }, { passive: false });
-    canvas.addEventListener("pointerdown", (e) => { from = [...place(e), view.x, view.y, e.shiftKey]; canvas.setPointerCapture(e.pointerId); });
+    const zoom = (k, px, py) => { view = { k: view.k * k, x: (view.x - (px - width / 2)) * k + (px - width / 2), y: (view.y - (py - height / 2)) * k + (py - height / 2) }; soon(); };
+    let from = null;
+    canvas.addEventListener("wheel", (e) => { e.preventDefault(); zoom(Math.exp(-e.deltaY / 400), ...place(e)); }, { passive: false });
+    canvas.addEventListener("pointerdown", (e) => { from = [...place(e), view.x, view.y, e.shiftKey]; canvas.setPointerCapture(e.pointerId); showTip(0, 0, null); });
     canvas.addEventListener("pointermove", (e) => {
       const [px, py] = place(e);
-      if (!from) { const i = nearest(px, py); showTip(px, py, i < 0 ? null : entries[code[i]].name); return; }
+      if (!from) { const i = nearest(px, py); showTip(px, py, i < 0 ? null : model.get("legend")[code[i]].name); return; }
       if (from[4]) clear(frame, s("rect", { x: Math.min(px, from[0]), y: Math.min(py, from[1]), width: Math.abs(px - from[0]), height: Math.abs(py - from[1]), fill: "currentColor", opacity: 0.15 }));
+      else { view = { ...view, x: from[2] + px - from[0], y: from[3] + py - from[1] }; soon(); }
     });
+    canvas.addEventListener("pointerleave", () => showTip(0, 0, null));
     canvas.addEventListener("pointerup", (e) => {
+      if (!from) return;
       const [px, py] = place(e), moved = Math.hypot(px - from[0], py - from[1]) > 4;
       if (!moved) { const i = nearest(px, py); if (i >= 0) kernel.ask({ selected: [i] }); }
       else if (from[4]) {
         const inside = []; for (let i = 0; i < n && inside.length < 500; i++) { const x = X(xy[2 * i]), y = Y(xy[2 * i + 1]); if (!hidden.has(code[i]) && (x - px) * (x - from[0]) < 0 && (y - py) * (y - from[1]) < 0) inside.push(i); }
         kernel.ask({ selected: inside });
-      } else { view = { ...view, x: from[2] + px - from[0], y: from[3] + py - from[1] }; draw(); }
+      }
       from = null; clear(frame);
     });
     canvas.addEventListener("keydown", (e) => {
       const way = { ArrowRight: [-40, 0], ArrowLeft: [40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] }[e.key], k = { "+": 1.3, "=": 1.3, "-": 1 / 1.3 }[e.key];
       if (!way && !k && e.key !== "0") return;
       e.preventDefault(); e.stopPropagation();
-      view = e.key === "0" ? { k: 1, x: 0, y: 0 } : k ? { k: view.k * k, x: view.x * k, y: view.y * k } : { ...view, x: view.x + way[0], y: view.y + way[1] };
-      draw();
-      plane.querySelector("canvas")?.focus();
+      if (k) zoom(k, width / 2, height / 2);
+      else { view = e.key === "0" ? { k: 1, x: 0, y: 0 } : { ...view, x: view.x + way[0], y: view.y + way[1] }; soon(); }
     });
-    clear(plane, canvas, frame, tip);
+    repaint = soon;
+    paint();
+    const axis = model.get("axes"), axisNames = s("svg", { width, height, style: "position:absolute;inset:0;pointer-events:none" }, s("text", { x: 10, y: height - 8, class: "hl-title" }, axis[0] ?? ""), s("text", { x: width - 10, y: height - (width < 440 ? 22 : 8), class: "hl-title", "text-anchor": "end" }, axis[1] ?? ""));
+    clear(plane, canvas, axisNames, frame, tip);
   }
 
+  function light(group) {
+    lit = group;
+    if (count() > MANY) repaint();
+    else for (const g of plane.querySelectorAll("[data-group]")) g.style.opacity = group == null || Number(g.dataset.group) === group ? 1 : 0.2;
+  }
   function drawWords() {
     sub.textContent = model.get("title");
+    root.querySelector("h3").textContent = facts().tasks === false ? "Where the inputs live" : "Where the tasks live";
     warn.textContent = model.get("warning"); warn.hidden = !model.get("warning");
     const rings = facts().rings?.some(Boolean);
     clear(legend, model.get("legend").map((entry, i) => h("li", {}, h("button", { "aria-pressed": String(!hidden.has(i)), style: `border:0;padding:0 2px;min-height:0;background:none;opacity:${hidden.has(i) ? 0.4 : 1}`,
-      onclick: () => { if (hidden.has(i)) hidden.delete(i); else hidden.add(i); drawWords(); draw(); } }, fill(h("span", { class: "hl-dot" }), { style: `--dot:${ink(entry.colour)};margin-right:6px` }, []), entry.name))),
-      rings ? h("li", {}, fill(h("span", { class: "hl-dot hl-ring" }), { style: "--dot:var(--hl-soft)" }, []), "added later") : null);
+      title: "click to hide or show; stay on it to see it alone", onpointerenter: () => light(i), onpointerleave: () => light(null), onfocus: () => light(i), onblur: () => light(null),
+      onclick: (e) => { if (hidden.has(i)) hidden.delete(i); else hidden.add(i); const at = [...legend.querySelectorAll("button")].indexOf(e.currentTarget); drawWords(); draw(); legend.querySelectorAll("button")[at]?.focus(); } }, glyph(entry.shape, entry.colour), ` ${entry.name}`))),
+      rings ? h("li", {}, glyph("circle", "var(--hl-soft)", true), "hollow: added later") : null);
   }
   function drawTold() {
     const rows = model.get("told");
@@ -195,7 +242,8 @@ function render({ model, el }) {
   const all = () => { drawTools(); drawSteps(); drawWords(); draw(); };
   model.on("change:coordinates", all);
   model.on("change:shown", drawTools);
-  model.on("change:here", () => { draw(); kernel.timed("here"); });
+  model.on("change:here", () => { if (!dragging) draw(); kernel.timed("here"); });
+  model.on("change:answered", () => { if (!dragging && !kernel.busy() && count() <= MANY) draw(); });
   model.on("change:told", drawTold);
   all();
 }

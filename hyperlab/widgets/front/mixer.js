@@ -23,7 +23,7 @@ function render({ model, el }) {
       });
       if (model.frozen || !model.get("mixes")) c.input.disabled = true;
       controls[name] = c;
-      return h("label", { class: "hl-slide" }, h("span", {}, name), c.input, c.out);
+      return h("label", { class: "hl-slide" }, h("span", {}, name, " ", glyph(task.shape, task.colour, task.added)), c.input, c.out);
     }));
     shares();
     const rest = tasks().map((t) => t.name).filter((n) => !(n in weights));
@@ -66,26 +66,30 @@ function render({ model, el }) {
     if (share != null && document.activeElement !== way.input) way.set(share);
     if (cursor) { cursor.node.style.display = share == null ? "none" : ""; cursor.node.setAttribute("transform", `translate(${cursor.X(share ?? 0)} 0)`); }
   }
+  // colour says which task, dashes say it again: solid and dashed for mixed embeddings, dotted and dash-dotted for mixed weights
+  const colourOf = (name) => (name === b && named(b).colour === named(a).colour ? "#7f7f7f" : named(name).colour);
+  const dashOf = (name, how) => (how === "weights" ? (name === a ? "2 4" : "7 3 1.5 3") : name === a ? null : "8 4");
   const drawPath = fitted(chart, (width) => {
     const path = model.get("path"), points = path.points ?? [], height = 190;
     const scores = points.flatMap((p) => [p.low, p.high]), [low, high] = scores.length ? extent(scores) : [0, 100];
     const { X, Y, group } = axes(width, height, [0, 1], [Math.max(0, Math.floor(low / 10) * 10), Math.min(100, Math.ceil(high / 10) * 10 || 100)],
       { yTitle: "score, percent", xTicks: [[0, a], [1, b]], bottom: 24 });
     const series = [];
-    for (const [name, dash] of [[a, null], [b, "7 3"]]) for (const how of ["weights", "embeddings"]) {
+    for (const name of [a, b]) for (const how of ["weights", "embeddings"]) {
       const found = points.filter((p) => p.task === name && p.how === how).sort((p, q) => p.share - q.share);
       if (!found.length) continue;
-      const colour = ink(named(name).colour === named(a).colour && name === b ? "#7f7f7f" : named(name).colour);
+      const colour = ink(colourOf(name));
       if (how === "embeddings") series.push(s("path", { fill: colour, opacity: 0.13, d: "M" + [...found.map((p) => `${X(p.share)} ${Y(p.high)}`), ...found.toReversed().map((p) => `${X(p.share)} ${Y(p.low)}`)].join("L") + "Z" }));
-      series.push(polyline(found.map((p) => [X(p.share), Y(p.score)]), { stroke: colour, "stroke-width": how === "embeddings" ? 2.2 : 1.5, "stroke-dasharray": how === "weights" ? "2 4" : dash, opacity: how === "weights" ? 0.8 : 1 }));
+      series.push(polyline(found.map((p) => [X(p.share), Y(p.score)]), { stroke: colour, "stroke-width": how === "embeddings" ? 2.2 : 1.5, "stroke-dasharray": dashOf(name, how), opacity: how === "weights" ? 0.8 : 1 }));
     }
     cursor = { X, node: s("g", {}, s("line", { x1: 0, x2: 0, y1: 6, y2: height - 24, stroke: "currentColor", "stroke-width": 1.4 })) };
     const label = `scores on ${a} and ${b} along the way between them`;
     clear(chart, s("svg", { width, height, role: "img", "aria-label": label }, group, series, cursor.node));
     moveCursor();
     wayTitle.textContent = `On the way from ${a} to ${b}` + (path.done === false ? " (computing …)" : "");
-    clear(legend, [[a, "solid"], [b, "dashed"]].map(([n, style]) => h("li", {}, fill(h("span", { class: "hl-dot" }), { style: `--dot:${ink(named(n).colour)}` }, []), `${n}, ${style}`)),
-      h("li", {}, "dotted: mixing the adapter weights themselves"), path.examples ? h("li", {}, `${path.examples} validation examples of each; bands 95 %`) : null);
+    const ways = [...new Set(points.map((p) => p.how))], said = { embeddings: "embeddings mixed", weights: "adapter weights mixed" };
+    clear(legend, ways.flatMap((how) => [a, b].map((n) => h("li", {}, stroke(colourOf(n), dashOf(n, how), how === "weights" ? 1.6 : 2.4), `${n}, ${said[how]}`))),
+      path.examples ? h("li", {}, `${path.examples} validation examples of each; bands 95 %`) : null);
   });
   function drawHeads() {
     const names = tasks().map((t) => t.name);
