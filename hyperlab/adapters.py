@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['Weights', 'ACTIVATIONS', 'ORDER', 'NDIMS', 'ADAPTERS', 'affine', 'examples_in', 'by_example',
-           'conditional_layer_norm', 'bottleneck', 'bottleneck_shapes', 'affine_backward', 'layer_norm_backward',
-           'ResidualBottleneck', 'residual_bottleneck', 'Adapter', 'Serial', 'Parallel', 'Gain', 'Around',
-           'LookingAdapter', 'adapter_from_dict']
+           'conditional_layer_norm', 'bottleneck', 'bottleneck_shapes', 'affine_backward', 'thin_product',
+           'layer_norm_backward', 'ResidualBottleneck', 'residual_bottleneck', 'Adapter', 'Serial', 'Parallel', 'Gain',
+           'Around', 'LookingAdapter', 'adapter_from_dict']
 
 # %% ../nbs/01_adapters.ipynb #3d900827
 from collections.abc import Callable, Mapping
@@ -95,11 +95,15 @@ def affine_backward(g: Tensor, x: Tensor, weight: Tensor, bias: Tensor) -> tuple
     "Gradients of `affine` with respect to its input, weight and bias."
     dbias = g.sum((0, 1)) if bias.dim() == 1 else g.sum(1)
     if weight.dim() == 2:
-        narrow_first = weight.shape[0] > weight.shape[1]  # the product whose result has few rows is the faster one
-        left, right = (x, g) if narrow_first else (g, x)
-        dweight = left.flatten(0, 1).t() @ right.flatten(0, 1)
-        return g @ weight, dweight.t() if narrow_first else dweight, dbias
-    return torch.bmm(g, weight), torch.bmm(g.transpose(1, 2), x), dbias
+        return g @ weight, thin_product(g.flatten(0, 1), x.flatten(0, 1)), dbias
+    return torch.bmm(g, weight), thin_product(g, x), dbias
+
+
+def thin_product(a: Tensor, b: Tensor) -> Tensor:
+    "aᵀ b, (..., N, O) and (..., N, I) → (..., O, I), taken from the side that is narrower, which is the faster one."
+    if a.shape[-1] > b.shape[-1]:
+        return (b.transpose(-1, -2) @ a).transpose(-1, -2)
+    return a.transpose(-1, -2) @ b
 
 
 def layer_norm_backward(
