@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['as_numbers', 'Rectify', 'Drop', 'normalized', 'RootMeanSquareNorm', 'keeps_for_backward', 'autocasting', 'drops_here',
-           'rectified_feedforward', 'thrifty_function', 'thrifty']
+           'rectified_feedforward', 'thrifty_function', 'thrifty_norm', 'thrifty']
 
 # %% ../nbs/00_thrift.ipynb #7e58a08b
 from functools import partial
@@ -112,16 +112,26 @@ def rectified_feedforward(module: Any, x: Tensor) -> Tensor | None:
 def thrifty_function(module: Any) -> SiteFunction | None:
     "What computes the same as `module` and keeps less; None if there is nothing."
     if isinstance(module, nn.Dropout):
-        return lambda x: Drop.apply(x, module.p, False) if drops_here(module, x) and keeps_for_backward(x) else None
+        drop = lambda x: Drop.apply(x, module.p, False) if drops_here(module, x) and keeps_for_backward(x) else None
+        return lambda x: drop(x) if module.training else x
     if isinstance(getattr(module, "act", None), nn.ReLU) and hasattr(module, "wi"):
         return partial(rectified_feedforward, module)
     if isinstance(module, nn.ReLU):
         return lambda x: Rectify.apply(x) if keeps_for_backward(x) else None
     if hasattr(module, "variance_epsilon"):
-        norm = lambda x: RootMeanSquareNorm.apply(x, module.weight, module.variance_epsilon)
-        exact = lambda x: x.dtype is not torch.float64  # there the module takes its gradient through single precision
-        return lambda x: norm(x) if exact(x) and keeps_for_backward(x, module.weight) else None
+        return partial(thrifty_norm, module)
     return None
+
+
+def thrifty_norm(module: Any, x: Tensor) -> Tensor | None:
+    "What T5's layer norm computes; None where it should run itself, as in double precision, where it goes through single."
+    weight, result = module.weight, None
+    if x.dtype is torch.float32 and weight.dtype is torch.float32 and not torch.is_grad_enabled():
+        plain = x.device.type == "cpu" and not torch.compiler.is_compiling()
+        return torch.rms_norm(x, weight.shape, weight, module.variance_epsilon) if plain else None
+    if x.dtype is not torch.float64 and keeps_for_backward(x, weight):
+        result = RootMeanSquareNorm.apply(x, weight, module.variance_epsilon)
+    return result
 
 
 def thrifty(backbone: nn.Module) -> Attachment:
