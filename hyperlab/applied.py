@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
@@ -57,18 +58,20 @@ class Using:
     "While entered, these weights act in this scene, and these values stand in for parameters; may be entered again."
 
     def __init__(self, applied: "Applied", weights: AppliedWeights | None, scene: Scene | None, values: Mapping[str, Tensor]):
-        self.applied, self.now = applied, (weights, scene, values)
+        self.applied, self.now = applied, (weights, scene, values, {})
         self.before: list[tuple[Any, ExitStack]] = []
 
     def __enter__(self) -> None:
         stand_ins = ExitStack()
         if self.now[2]:
             stand_ins.enter_context(substituted(self.applied.backbone, self.now[2]))
-        self.before.append(((self.applied.weights, self.applied.scene, self.applied.values), stand_ins))
-        self.applied.weights, self.applied.scene, self.applied.values = self.now
+        applied = self.applied
+        self.before.append(((applied.weights, applied.scene, applied.values, applied.bound), stand_ins))
+        applied.weights, applied.scene, applied.values, applied.bound = self.now
 
     def __exit__(self, *error: Any) -> None:
-        (self.applied.weights, self.applied.scene, self.applied.values), stand_ins = self.before.pop()
+        applied, (before, stand_ins) = self.applied, self.before.pop()
+        applied.weights, applied.scene, applied.values, applied.bound = before
         stand_ins.close()
 
 # %% ../nbs/07_applied.ipynb #31f79b70
@@ -80,6 +83,7 @@ class Applied:
         self.weights: AppliedWeights | None = None
         self.scene: Scene | None = None
         self.values: Mapping[str, Tensor] = {}
+        self.bound: dict[tuple[str, str], Callable[[Tensor], Tensor]] = {}  # for calls without gradients
         self.entering: dict[Site, Tensor] = {}  # what sublayers were given, until their sites have acted
         self.sites = SiteMap(backbone)
         self.thrift = thrifty(backbone)  # before the sites, some of which take over the same modules
@@ -93,11 +97,19 @@ class Applied:
     def act(self, part: str, site: Site, adapter: Adapter) -> Callable[[Tensor], Tensor | None]:
         "The function attached at a site: the adapter with the weights that act now."
 
+        key = (part, str(site))
+
         def function(x: Tensor) -> Tensor | None:
             if self.weights is None or part not in self.weights:
                 return None
-            weights = self.weights[part][str(site)]
-            return adapter.look(x, weights, self.around(site)) if isinstance(adapter, LookingAdapter) else adapter(x, weights)
+            weights = self.weights[part][key[1]]
+            if isinstance(adapter, LookingAdapter):
+                return adapter.look(x, weights, self.around(site))
+            if torch.is_grad_enabled() or torch.compiler.is_compiling():
+                return adapter(x, weights)
+            if key not in self.bound:
+                self.bound[key] = adapter.bind(weights)
+            return self.bound[key](x)
 
         return function
 

@@ -16,13 +16,13 @@ from torch import Tensor
 
 from .batches import TrainingBatches
 from .evaluation import TaskSplit
-from .guard import batch_logits, on_device
+from .guard import batch_loss, on_device, with_positions
 from .interruption import Interruption, Stopped
 from .model import AdaptedModel
 from .protocols import Recipe
 from .resume import Progress
 from .updates import (make_optimizer, parameter_groups, rate_factor, seed_everything, set_rates, step_seed, target_tokens,
-                              token_loss, trained_parameters)  # fmt: skip
+                              trained_parameters)  # fmt: skip
 
 # %% ../nbs/30_stepping.ipynb #ccb837ca
 def parts_of(batch: dict[str, Any], count: int) -> list[dict[str, Any]]:
@@ -81,11 +81,14 @@ class Backward(Updating):
             last = number == len(parts) - 1
             with nullcontext() if last else self.accelerator.no_sync(self.wrapped):
                 with self.autocast():
-                    logits = batch_logits(self.wrapped, self.model, part)
-                loss = token_loss(logits, part["labels"], self.recipe.label_smoothing)
+                    loss = batch_loss(self.wrapped, self.model, self.ready(part), self.recipe.label_smoothing)
                 (loss * scale).backward()
             summed += loss.detach()
         return summed
+
+    def ready(self, part: dict[str, Any]) -> dict[str, Any]:
+        "A part of a batch on the model's device, with the places of its labels, unless a graph is compiled for all places."
+        return on_device(part if self.recipe.compile else with_positions(part), self.accelerator.device)
 
 # %% ../nbs/30_stepping.ipynb #2da676e4
 class Stepping(Backward):
@@ -94,7 +97,7 @@ class Stepping(Backward):
     def update(self, interruption: Interruption) -> None:
         "One step: batch, gradients, check, optimiser."
         progress, recipe = self.progress, self.recipe
-        batch = on_device(self.batches[progress.step], self.accelerator.device)
+        batch = self.batches[progress.step]
         sizes = target_tokens(batch["labels"]), int(batch["attention_mask"].sum()), batch["input_ids"].numel()
         targets, tokens, places, asked = self.total(*sizes, interruption.asked is not None)
         if asked:  # by all processes at the same step
@@ -105,13 +108,13 @@ class Stepping(Backward):
         self.model.train()
         summed = self.backward(batch, targets)
         norm = torch.nn.utils.clip_grad_norm_(self.trained, recipe.clip or math.inf)
-        (loss,) = self.total(float(summed))
-        if not (math.isfinite(loss) and math.isfinite(float(norm))):
-            self.refuse(batch, seed)
+        own, self.norm = torch.stack([summed, norm.to(summed.dtype)]).tolist()  # the one time that a GPU is waited for
+        (loss,) = self.total(own)
+        if not (math.isfinite(loss) and math.isfinite(self.norm)):
+            self.refuse(on_device(batch, self.accelerator.device), seed)
         self.rate = set_rates(self.optimizer, rate_factor(recipe.schedule, progress.step, recipe.steps, recipe.warmup))
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        self.norm = float(norm)
         self.count(loss / targets, tokens, places)
 
     def count(self, loss: float, tokens: float, places: float) -> None:
