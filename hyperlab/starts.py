@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from .batches import evaluation_batches
 from .evaluation import TaskSplit
 from .generators import Table, TaskLike
-from .guard import batch_logits, on_device
+from .guard import batch_loss, on_device, with_positions
 from .model import AdaptedModel
 from .tasks import task
-from .updates import target_tokens, token_loss, trained_parameters
+from .updates import target_tokens, trained_parameters
 
 # %% ../nbs/32_starts.ipynb #9bbeeabb
 SOURCES = {"nli": "mnli", "question-type": "mnli", "qa": "qnli", "sentiment": "sst2", "paraphrase": "qqp", "similarity": "stsb"}
@@ -44,8 +44,8 @@ def summed_loss(model: AdaptedModel, rows: TaskSplit, like: TaskLike, batch_size
     "The loss summed over the target tokens of each batch, and their number, when the model acts as `like`."
     pad = model.tokenizer.pad_token_id or 0
     for batch in evaluation_batches(rows.tokens, rows.task.name, batch_size, pad_token_id=pad):
-        placed = on_device(batch, model.device) | {"task": like}
-        yield token_loss(batch_logits(model, model, placed), placed["labels"]), target_tokens(placed["labels"])
+        placed = on_device(with_positions(batch), model.device) | {"task": like}
+        yield batch_loss(model, model, placed), target_tokens(batch["labels"])
 
 
 @torch.no_grad()

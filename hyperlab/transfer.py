@@ -20,14 +20,13 @@ from tqdm import tqdm
 
 from .batches import TrainingBatches
 from .evaluation import Evaluation, TaskSplit, evaluate, load_task_split
-from .guard import batch_logits, on_device
+from .guard import batch_loss, on_device, with_positions
 from .model import AdaptedModel
 from .sites import check_names
 from .starts import Start, choose_start, mean_loss, task_parameters
 from .tasks import task
 from .trainer import model_recipe
-from .updates import (make_optimizer, own_chance, parameter_groups, seed_everything, step_seed, target_tokens, token_loss,
-                              trained_parameters)  # fmt: skip
+from .updates import make_optimizer, own_chance, parameter_groups, seed_everything, step_seed, target_tokens, trained_parameters
 
 # %% ../nbs/32_transfer.ipynb #f4713ee8
 TUNE = ("all", "task")
@@ -86,8 +85,8 @@ def tuned(model: AdaptedModel, rows: TaskSplit, how: Tuning, steps: int, factor:
         yield step
         seed_everything(step_seed(how.seed, step))
         model.train()
-        batch = on_device(batches[step], model.device)
-        loss = token_loss(batch_logits(model, model, batch), batch["labels"]) / target_tokens(batch["labels"])
+        batch = with_positions(batches[step])
+        loss = batch_loss(model, model, on_device(batch, model.device)) / target_tokens(batch["labels"])
         loss.backward()
         torch.nn.utils.clip_grad_norm_(moved, 1.0)
         optimizer.step()
