@@ -64,8 +64,8 @@ def label_box(x: float, y: float, side: str, width: float) -> tuple[float, float
     return left, middle - 7, left + width, middle + 7
 
 
-def label_sides(places: np.ndarray, names: Sequence[str], size: tuple[float, float] = (270.0, 250.0)) -> list[str]:
-    "Where the name of each point goes, (N, 2), when the points span `size` pixels"
+def label_sides(places: np.ndarray, names: Sequence[str] = (), size: tuple[float, float] = (270.0, 250.0)) -> list[str]:
+    "Where the name of each point goes, (N, 2), when the points span `size` pixels; ten letters each if no names are given"
     spots = places / np.maximum(1e-9, np.ptp(places, axis=0)) * size
     taken, sides = [(x - 7, y - 7, x + 7, y + 7) for x, y in spots], list[str]()
 
@@ -74,7 +74,7 @@ def label_sides(places: np.ndarray, names: Sequence[str], size: tuple[float, flo
         high = [min(box[3], other[3]) - max(box[1], other[1]) for other in taken]
         return sum(w * h for w, h in zip(wide, high, strict=True) if w > 0 and h > 0)
 
-    for (x, y), name in zip(spots, names, strict=True):
+    for (x, y), name in zip(spots, names or ["ten letter"] * len(spots), strict=True):
         boxes = {side: label_box(x, y, side, 7.0 * len(name)) for side in SIDES}
         sides.append(min(boxes, key=lambda side: covered(boxes[side])))
         taken.append(boxes[sides[-1]])
