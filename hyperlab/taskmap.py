@@ -67,7 +67,8 @@ def label_box(x: float, y: float, side: str, width: float) -> tuple[float, float
 def label_sides(places: np.ndarray, names: Sequence[str] = (), size: tuple[float, float] = (270.0, 250.0)) -> list[str]:
     "Where the name of each point goes, (N, 2), when the points span `size` pixels; ten letters each if no names are given"
     spots = places / np.maximum(1e-9, np.ptp(places, axis=0)) * size
-    taken, sides = [(x - 7, y - 7, x + 7, y + 7) for x, y in spots], list[str]()
+    taken, sides = [(x - 9, y - 9, x + 9, y + 9) for x, y in spots], list[str]()
+    tried = list(SIDES) if names else list(SIDES)[::-1]  # a name of unknown length is safest above or below its point
 
     def covered(box: tuple[float, ...]) -> float:
         wide = [min(box[2], other[2]) - max(box[0], other[0]) for other in taken]
@@ -75,7 +76,7 @@ def label_sides(places: np.ndarray, names: Sequence[str] = (), size: tuple[float
         return sum(w * h for w, h in zip(wide, high, strict=True) if w > 0 and h > 0)
 
     for (x, y), name in zip(spots, names or ["ten letter"] * len(spots), strict=True):
-        boxes = {side: label_box(x, y, side, 7.0 * len(name)) for side in SIDES}
+        boxes = {side: label_box(x, y, side, 7.0 * len(name)) for side in tried}
         sides.append(min(boxes, key=lambda side: covered(boxes[side])))
         taken.append(boxes[sides[-1]])
     return sides
