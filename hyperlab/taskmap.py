@@ -5,7 +5,7 @@
 # %% ../nbs/41_taskmap.ipynb #964dcbdf
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 # %% auto #0
-__all__ = ['VIEWS', 'KIN', 'task_view', 'families', 'related_by_chance', 'task_map', 'label_sides', 'add_points']
+__all__ = ['VIEWS', 'KIN', 'SIDES', 'task_view', 'families', 'related_by_chance', 'label_box', 'label_sides', 'task_map',
+           'add_points']
 
 # %% ../nbs/41_taskmap.ipynb #26ab6f91
 VIEWS = {
@@ -53,6 +54,34 @@ def related_by_chance(names: Iterable[str]) -> float:
     return sum((list(family.values()).count(own) - 1) / (len(family) - 1) for own in family.values())
 
 # %% ../nbs/41_taskmap.ipynb #f862500b
+SIDES = {"middle right": (0.0, 0.0), "middle left": (-1.0, 0.0), "top center": (-0.5, 1.0), "bottom center": (-0.5, -1.0)}
+
+
+def label_box(x: float, y: float, side: str, width: float) -> tuple[float, float, float, float]:
+    "Left, bottom, right and top of a name of this width beside a point, in pixels"
+    across, up = SIDES[side]
+    left, middle = x + across * width + (0 if up else 10 if across == 0 else -10), y + up * 17
+    return left, middle - 7, left + width, middle + 7
+
+
+def label_sides(places: np.ndarray, names: Sequence[str] = (), size: tuple[float, float] = (270.0, 250.0)) -> list[str]:
+    "Where the name of each point goes, (N, 2), when the points span `size` pixels; ten letters each if no names are given"
+    spots = places / np.maximum(1e-9, np.ptp(places, axis=0)) * size
+    taken, sides = [(x - 9, y - 9, x + 9, y + 9) for x, y in spots], list[str]()
+    tried = list(SIDES) if names else list(SIDES)[::-1]  # a name of unknown length is safest above or below its point
+
+    def covered(box: tuple[float, ...]) -> float:
+        wide = [min(box[2], other[2]) - max(box[0], other[0]) for other in taken]
+        high = [min(box[3], other[3]) - max(box[1], other[1]) for other in taken]
+        return sum(w * h for w, h in zip(wide, high, strict=True) if w > 0 and h > 0)
+
+    for (x, y), name in zip(spots, names or ["ten letter"] * len(spots), strict=True):
+        boxes = {side: label_box(x, y, side, 7.0 * len(name)) for side in tried}
+        sides.append(min(boxes, key=lambda side: covered(boxes[side])))
+        taken.append(boxes[sides[-1]])
+    return sides
+
+# %% ../nbs/41_taskmap.ipynb #9760a9c1
 def task_map(before: Points, after: Points) -> go.Figure:
     "Principal components of tasks at initialisation and after training, coloured by family"
     from plotly.subplots import make_subplots
@@ -66,19 +95,10 @@ def task_map(before: Points, after: Points) -> go.Figure:
     return figure.update_layout(template=house_style(), title=title, height=460, legend_title="family")
 
 
-def label_sides(places: np.ndarray) -> list[str]:
-    "Where the label of each point goes, (N, 2): away from its nearest neighbour"
-    apart = places[:, None] - places[None]
-    distance = np.linalg.norm(apart, axis=-1) + np.diag(np.full(len(places), np.inf))
-    x, y = apart[np.arange(len(places)), distance.argmin(1)].T if len(places) > 1 else np.ones((2, 1))
-    sideways = np.where(x > 0, "middle right", "middle left")
-    return list(np.where(np.abs(x) > np.abs(y), sideways, np.where(y > 0, "top center", "bottom center")))
-
-
 def add_points(figure: go.Figure, points: Points, column: int) -> None:
     "The tasks of one panel, one trace per family"
     plane, family = project(points.values), families(points.names)
-    sides = label_sides(plane.coordinates / np.maximum(1e-9, np.ptp(plane.coordinates, axis=0)))
+    sides = label_sides(plane.coordinates, points.names)
     for own in dict.fromkeys(family.values()):
         here = [i for i, name in enumerate(points.names) if family[name] == own]
         x, y = plane.coordinates[here].T
@@ -86,4 +106,7 @@ def add_points(figure: go.Figure, points: Points, column: int) -> None:
                            textposition=[sides[i] for i in here], showlegend=column == 2, row=1, col=column,
                            marker={"size": 13, "color": family_colour(own), "symbol": family_shape(own)}, cliponaxis=False)
     for axis, number in ((figure.update_xaxes, 0), (figure.update_yaxes, 1)):
+        low, high = np.quantile(plane.coordinates[:, number], [0, 1])
+        room = (0.22, 0.12)[number] * max(high - low, 1e-9)  # for the names
+        axis(range=[low - room, high + room], row=1, col=column)
         axis(title=f"component {number + 1} ({plane.explained[number]:.0%} of variance)", row=1, col=column)

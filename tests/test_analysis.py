@@ -84,7 +84,8 @@ def test_umap_keeps_groups_together_and_says_what_it_cannot_show() -> None:
     assert (nearest == group).mean() > 0.98 and flat.warning.startswith("UMAP keeps neighbours, not distances")
     assert "150 of 200" in project(values, "umap", most=150).warning
 
-    chart = hl.EmbeddingMap(made("hyperformer++", hl.tasks("glue")), instances=Instances(torch.tensor(values), ["a"] * 200, ["x"] * 200))
+    inputs = Instances(torch.tensor(values), ["a"] * 200, ["x"] * 200)
+    chart = hl.EmbeddingMap(made("hyperformer++", hl.tasks("glue")), instances=inputs)
     chart.asked = {"number": 1, "shown": chart.shown | {"how": "umap"}}
     assert not chart.notice and "UMAP of 8 points is mostly chance: read PCA instead" in chart.warning
     assert "neighbours lowered from 15 to 7" in chart.warning and len(chart.here) == 2 and not chart.axes

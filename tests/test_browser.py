@@ -111,6 +111,7 @@ class Watched:
         "Keep a picture, if pictures are wanted."
         if SHOTS:
             Path(SHOTS).mkdir(parents=True, exist_ok=True)
+            self.page.locator(selector or ".hl").first.scroll_into_view_if_needed()
             target = self.page.locator(selector).first if selector else self.page
             target.screenshot(path=str(Path(SHOTS) / f"{name}.png"), **({} if selector else {"full_page": True}))
 

@@ -1,21 +1,46 @@
-"""Draw the pictures of the page from what the package ships. Needs Chrome or Chromium and `pip install kaleido`.
+"""Draw the figures of the page from what the package ships. Needs Chrome or Chromium, which draws them.
 
     python tools/make_pictures.py
+
+Pictures of the panels come from the browser tests: HYPERLAB_SCREENSHOTS=folder python -m pytest tests/test_browser.py
 """
 
+import shutil
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import plotly.io as pio
+from playwright.sync_api import sync_playwright
 
 import hyperlab as hl
 from hyperlab.firstrun import nano_adapted, score_picture
 
 FOLDER = Path(__file__).resolve().parents[1] / "nbs" / "images"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def drawn(page: Any, figure: Any, width: int, height: int) -> str:
+    "A figure as SVG, as plotly draws it in a browser."
+    page.set_content(pio.to_html(figure, include_plotlyjs=True, full_html=True))
+    how = {"format": "svg", "width": width, "height": height}
+    found = page.evaluate("how => Plotly.toImage(document.querySelector('.js-plotly-plot'), how)", how)
+    return unquote(found.partition(",")[2])
 
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
+    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if path is None:
+        raise SystemExit("expected Chrome or Chromium on the path, found none: apt-get install chromium")
     before, after = hl.task_view(nano_adapted("hyperformer++")), hl.task_view(hl.load("nano"))
-    hl.task_map(before, after).write_image(FOLDER / "task_map.svg", width=1100, height=460)
-    score_picture().write_image(FOLDER / "nano_scores.svg", width=1000, height=420)
+    pictures = {"task_map": (hl.task_map(before, after), 1100, 460), "nano_scores": (score_picture(), 1000, 420)}
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1200, "height": 600})
+        for name, (figure, width, height) in pictures.items():
+            (FOLDER / f"{name}.svg").write_text(drawn(page, figure, width, height), encoding="utf-8")
+        browser.close()
 
 
 if __name__ == "__main__":

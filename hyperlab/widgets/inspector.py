@@ -137,6 +137,7 @@ class Choosing(Looking):
     def _mixed(self, change: Any) -> None:
         if self.site and not self.task:
             self.show()
+            self.show_reactions()
 
     def respond(self, asked: Mapping[str, Any]) -> None:
         if "export" in asked:
@@ -178,4 +179,6 @@ class AdapterInspector(Choosing):
         self.mixture = {names[0]: 1.0}
         if sites:
             self.show_norms()
+        if sites and task:  # a mixture has been drawn already
+            self.show()
             self.show_reactions()

@@ -93,7 +93,7 @@ function render({ model, el }) {
 
   function all() {
     if (!model.get("rows").length) { clear(body, h("p", {}, model.get("about"))); sub.textContent = ""; return; }
-    const search = h("input", { type: "search", placeholder: "filter: method, task, seed …", "aria-label": "filter runs", value: filter, oninput: () => { filter = search.value; drawTable(); drawCurves(); drawFront(); } });
+    const search = h("input", { type: "search", size: 26, placeholder: "filter: method, task, seed …", "aria-label": "filter runs", value: filter, oninput: () => { filter = search.value; drawTable(); drawCurves(); drawFront(); } });
     search.addEventListener("keydown", (e) => e.stopPropagation());
     const only = (key) => { const names = [...new Set(model.get("rows").map((r) => r[key]))].sort(); return names.length > 1 ? choice(`only this ${key}`, [["", `every ${key}`], ...names], settings[key], (v) => { settings[key] = v; drawTable(); drawCurves(); drawFront(); }) : null; };
     clear(tools, search, only("method"), only("backbone"), choice("curves", [["", "each run"], ["mean", "mean over seeds"]], together ? "mean" : "", (v) => { together = Boolean(v); drawCurves(); }), choice("curve", model.get("measures"), measure, (v) => { measure = v; drawCurves(); }), choice("cost", Object.entries(COSTS).map(([k, t]) => [k, `against ${t}`]), cost, (v) => { cost = v; drawFront(); }),
