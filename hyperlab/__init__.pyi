@@ -33,6 +33,10 @@ from .probe import instances as instances, load_instances as load_instances, sav
 from .reading import answer_questions as answer_questions, scored_answers as scored_answers
 from .runs import compare as compare, cost_of_run as cost_of_run, curves as curves, find_runs as find_runs, runs as runs
 from .runs import scores_beside_paper as scores_beside_paper
+from .statistics import Comparison as Comparison, compare_predictions as compare_predictions, compare_scores as compare_scores
+from .statistics import comparison_table as comparison_table, holm as holm
+from .verdicts import better as better, compare_methods as compare_methods
+from .beside import all_measured as all_measured, beside as beside
 from .workbook import Plan as Plan, plan_run as plan_run
 from .bench import step_memory as step_memory, take_turns as take_turns
 from .bench_table import read_goals as read_goals
