@@ -207,12 +207,12 @@ class Serial(Adapter):
     def bind(self, weights: Weights) -> Callable[[Tensor], Tensor]:
         if examples_in(weights, NDIMS) is not None or autocasting(weights["down"]):
             return super().bind(weights)
-        down, down_bias, up, up_bias, gamma, beta = (weights.get(name) for name in ORDER)
-        activation, norm, shape, eps = ACTIVATIONS[self.activation], torch.layer_norm, up_bias.shape, self.eps
+        (down, down_bias, up, up_bias), norm = (weights[n] for n in ORDER[:4]), [weights[n] for n in ORDER[4:] if n in weights]
+        activation, shape, eps = ACTIVATIONS[self.activation], up_bias.shape, self.eps
 
         def act(x: Tensor) -> Tensor:
             y = F.linear(activation(F.linear(x, down, down_bias)), up, up_bias)
-            return (y if gamma is None else norm(y, shape, gamma, beta, eps)).add_(x)
+            return (torch.layer_norm(y, shape, *norm, eps) if norm else y).add_(x)
 
         return act
 
