@@ -207,12 +207,13 @@ class Serial(Adapter):
     def bind(self, weights: Weights) -> Callable[[Tensor], Tensor]:
         if examples_in(weights, NDIMS) is not None or autocasting(weights["down"]):
             return super().bind(weights)
-        (down, down_bias, up, up_bias), norm = (weights[n] for n in ORDER[:4]), [weights[n] for n in ORDER[4:] if n in weights]
+        down, down_bias, up, up_bias = (weights[name] for name in ORDER[:4])
         activation, shape, eps = ACTIVATIONS[self.activation], up_bias.shape, self.eps
+        gamma, beta = weights.get("gamma"), weights.get("beta")
 
         def act(x: Tensor) -> Tensor:
             y = F.linear(activation(F.linear(x, down, down_bias)), up, up_bias)
-            return (torch.layer_norm(y, shape, *norm, eps) if norm else y).add_(x)
+            return (y if gamma is None else torch.layer_norm(y, shape, gamma, beta, eps)).add_(x)
 
         return act
 
