@@ -207,12 +207,13 @@ class Serial(Adapter):
     def bind(self, weights: Weights) -> Callable[[Tensor], Tensor]:
         if examples_in(weights, NDIMS) is not None or autocasting(weights["down"]):
             return super().bind(weights)
-        down, down_bias, up, up_bias, gamma, beta = (weights.get(name) for name in ORDER)
-        activation, norm, shape, eps = ACTIVATIONS[self.activation], torch.layer_norm, up_bias.shape, self.eps
+        down, down_bias, up, up_bias = (weights[name] for name in ORDER[:4])
+        activation, shape, eps = ACTIVATIONS[self.activation], up_bias.shape, self.eps
+        gamma, beta = weights.get("gamma"), weights.get("beta")
 
         def act(x: Tensor) -> Tensor:
             y = F.linear(activation(F.linear(x, down, down_bias)), up, up_bias)
-            return (y if gamma is None else norm(y, shape, gamma, beta, eps)).add_(x)
+            return (y if gamma is None else torch.layer_norm(y, shape, gamma, beta, eps)).add_(x)
 
         return act
 

@@ -58,7 +58,8 @@ class Using:
     "While entered, these weights act in this scene, and these values stand in for parameters; may be entered again."
 
     def __init__(self, applied: "Applied", weights: AppliedWeights | None, scene: Scene | None, values: Mapping[str, Tensor]):
-        self.applied, self.now = applied, (weights, scene, values, {})
+        self.applied = applied
+        self.now: tuple[Any, Scene | None, Mapping[str, Tensor], dict] = (weights, scene, values, {})
         self.before: list[tuple[Any, ExitStack]] = []
 
     def __enter__(self) -> None:

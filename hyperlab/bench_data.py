@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PADDED', 'MEASURED', 'REFERENCE', 'site_weights', 'LayerByLayer', 'layer_by_layer', 'batch_lengths', 'glue_lengths',
-           'bench_data']
+           'glue_answers', 'bench_data']
 
 # %% ../nbs/26_bench_data.ipynb #36073f46
 import copy
@@ -89,6 +89,18 @@ def glue_lengths(tokenizer: str, examples: int = 4000) -> dict[str, ArrayLike]:
     words = AutoTokenizer.from_pretrained(tokenizer)
     return {name: tokenize_task(name, "train", words, max_examples=examples)["input_length"][:] for name in tasks("glue")}
 
+
+def glue_answers(tokenizer: str, examples: int = 4000) -> list[float]:
+    "Mean length in tokens of the answers of each of GLUE's tasks, over up to so many examples of each."
+    from transformers import AutoTokenizer
+
+    from hyperlab.data import tokenize_task
+    from hyperlab.tasks import tasks
+
+    words = AutoTokenizer.from_pretrained(tokenizer)
+    found = (tokenize_task(name, "train", words, max_examples=examples)["labels"][:] for name in tasks("glue"))
+    return [float(np.mean([len(answer) for answer in answers])) for answers in found]
+
 # %% ../nbs/26_bench_data.ipynb #bbda8c8e
 PADDED = 128  # tokens, to which the released code pads
 MEASURED = (16, 32, 64, 128)  # lengths at which a step is timed
@@ -108,10 +120,11 @@ def bench_data(
     plain = plain_backbone(backbone, device)
     mixed = [TASKS[i % len(TASKS)] for i in range(load.batch_size)]
     ours = Contender(adapted("hyperformer++", TASKS), mixed)
-    at = lambda length: Load(load.batch_size, length, load.target)
+    answer = load.answer or (round(np.mean(glue_answers(tokenizer))) if lengths is None else None)
+    at = lambda length: Load(load.batch_size, length, load.target, answer)
     references = {FULL: copy.deepcopy(plain), REFERENCE: layer_by_layer(copy.deepcopy(plain)).train()}
     runs, model = {row: stepper(made, at(PADDED))[2] for row, made in references.items()}, ours.model(plain)
-    runs |= {f"HyperFormer++, 8 tasks mixed, length {n}": stepper(model, at(n), task=mixed)[2] for n in MEASURED}
+    runs |= {f"HyperFormer++, 8 tasks mixed, length {n}": stepper(model, at(n), at_labels=True, task=mixed)[2] for n in MEASURED}
     turns = take_turns(runs, rounds, device=device)
     found = {row: 1e3 * turns.median(row) for row in runs}
     plan = BatchPlan(lengths or glue_lengths(tokenizer), load.batch_size, mixed=True)
@@ -120,6 +133,6 @@ def bench_data(
     found["HyperFormer++, 8 tasks mixed, lengths by plan"] = expected
     rows = [BenchRow(row, ms, ms / found[FULL], None, turns.noise(row, FULL) if row in runs else None) for row, ms in found.items()]
     cost, padded = padding_cost(plan, steps), padding_cost(plan, steps, PADDED)
-    tokens = f"{cost:.2f} tokens computed per real one (padded to {PADDED}: {padded:.2f})"
+    tokens = f"{cost:.2f} tokens computed per real one (padded to {PADDED}: {padded:.2f}), answers of {answer or load.target}"
     goal = Goal("examples per second / the released code's way, re-enacted", 3.0, found[REFERENCE] / expected, at_least=True)
     return BenchResult("data", f"{load.describe(backbone)}; {tokens}", rows, [goal], rounds)
