@@ -64,8 +64,9 @@ def question_of(name: str, runs: Sequence[Run], others: Sequence[Run]) -> Questi
         targets.append(list(kept["target"]))
     for run, found in zip((*runs, *others), targets, strict=True):
         if found != targets[0]:
-            raise ValueError(f"{name}: expected the same test examples in every run, received {len(targets[0])} in "
-                             f"'{runs[0].path}' and {len(found)} others in '{run.path}': use one protocol and one eval_examples")  # fmt: skip
+            sizes = f"{len(targets[0])} in '{runs[0].path}' and {len(found)} others in '{run.path}'"
+            raise ValueError(f"{name}: expected the same test examples in every run, received {sizes}; "
+                             "use one protocol and one eval_examples for all")  # fmt: skip
     return Question(name, tuple(entry.metrics), truths_of(runs[0], entry, targets[0]), answers[: len(runs)], answers[len(runs) :])
 
 # %% ../nbs/53_verdicts.ipynb #840f7f1f
