@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['COMPARED', 'shipped', 'title', 'markdown', 'nano_fits', 'few_shot_page', 'targets_page', 'answers_at', 'better_page',
-           'nano_starts', 'starts_page', 'real_results', 'real_page', 'setup_text', 'real_fits']
+           'nano_starts', 'starts_page', 'real_results', 'real_page', 'setup_page', 'real_fits']
 
 # %% ../nbs/54_results.ipynb #a859baa4
 import json
@@ -76,14 +76,15 @@ def answers_at(fits: "pd.DataFrame", method: str, shots: int) -> np.ndarray:
 
 
 def better_page(fits: "pd.DataFrame", against: Sequence[str] = ("adapter-dagger", "full")) -> "pd.DataFrame":
-    "HyperFormer++ against other methods at every size: difference in points, interval, p corrected for the number of questions."
+    "HyperFormer++ against other methods at every size: difference in points, interval, and a verdict."
     import pandas as pd
 
     asked = [(shots, other) for shots in sorted(set(fits["shots"])) for other in against]
     found = [compare_scores(answers_at(fits, "hyperformer++", shots), answers_at(fits, other, shots)) for shots, other in asked]
+    verdicts = ["unlikely to be chance" if p < 0.05 else "could be chance" for p in holm([one.p for one in found])]
     return pd.DataFrame([{"examples": shots, "HyperFormer++ against": title(other), "difference": f"{one.difference:+.1f}",
-                          "95 % from": f"{one.low:+.1f}", "to": f"{one.high:+.1f}", "p": f"{p:.3f}"}
-                         for (shots, other), one, p in zip(asked, found, holm([one.p for one in found]), strict=True)])  # fmt: skip
+                          "from": f"{one.low:+.1f}", "to": f"{one.high:+.1f}", "verdict": verdict}
+                         for (shots, other), one, verdict in zip(asked, found, verdicts, strict=True)])  # fmt: skip
 
 # %% ../nbs/54_results.ipynb #ec019e13
 def nano_starts() -> "pd.DataFrame":
@@ -92,7 +93,7 @@ def nano_starts() -> "pd.DataFrame":
 
     starts = unpack_fits(shipped("nano_results", "starts.jsonl"))
     main = nano_fits().query("method == 'hyperformer++'")
-    same = main[main["shots"].isin(set(starts["shots"])) & main["seed"].isin(set(starts["seed"]))]
+    same = main[np.logical_and.reduce([main[key].isin(set(starts[key])) for key in ("task", "shots", "seed")])]
     return pd.concat([same, starts], ignore_index=True)
 
 
@@ -131,15 +132,18 @@ def real_page(results: Mapping[str, Mapping[str, Any]]) -> "pd.DataFrame":
     return pd.DataFrame(columns).rename_axis("task, metric")
 
 
-def setup_text(results: Mapping[str, Mapping[str, Any]]) -> str:
-    "How the runs were made, in one sentence for each."
-    lines = []
+def setup_page(results: Mapping[str, Mapping[str, Any]]) -> "pd.DataFrame":
+    "How the runs were made: a row for each."
+    import pandas as pd
+
+    rows = []
     for method in [m for m in COMPARED if m in results]:
         recipe, cost = results[method]["recipe"], results[method]["cost"]
-        lines.append(f"* {title(method)}: {recipe['steps']:,} updates of {recipe['batch_size']} examples, learning rate "
-                     f"{recipe['learning_rate']:g} (warm-up {recipe['warmup']}, then linear to 0), seed {recipe['seed']}, "
-                     f"{cost['seconds'] / 60:.0f} minutes on one shared core")
-    return "\n".join(lines)
+        settings = {"updates": f"{recipe['steps']:,}", "examples in each": recipe["batch_size"], "warm-up": recipe["warmup"],
+                    "learning rate": f"{recipe['learning_rate']:g}", "rows of a task": f"{recipe['max_examples']:,}",
+                    "minutes": f"{cost['seconds'] / 60:.0f}"}
+        rows.append({"method": title(method)} | settings)
+    return pd.DataFrame(rows)
 
 
 def real_fits() -> "pd.DataFrame":

@@ -19,9 +19,10 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
 
-COST, FIRSTRUN = (importlib.import_module(f"hyperlab.{room}") for room in ("cost", "firstrun"))
+COST, FIRSTRUN, SHIPPED = (importlib.import_module(f"hyperlab.{room}") for room in ("cost", "firstrun", "results"))
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted(p for p in (ROOT / "nbs").rglob("*.ipynb") if not {".ipynb_checkpoints", "runs"} & set(p.parts))
 
@@ -105,8 +106,10 @@ def printed_today(source: str) -> str:
     return text
 
 
-def printing_cells() -> list[str]:
-    cells = nbformat.read(ROOT / "nbs" / "index.ipynb", as_version=4).cells
+def printing_cells(*notebooks: str) -> list[str]:
+    "The cells that print tables on a page; on all pages if none is named."
+    pages = notebooks or tuple(readme_tool().PAGES)
+    cells = [c for name in pages for c in nbformat.read(ROOT / "nbs" / f"{name}.ipynb", as_version=4).cells]
     return [c.source for c in cells if c.cell_type == "code" and "#| readme" in c.source.splitlines()]
 
 
@@ -116,10 +119,11 @@ def test_cells_that_print_tables_hold_no_numbers() -> None:
         assert not numbers_in_code(source), source
 
 
-def test_readme_has_no_table_but_the_printed_ones() -> None:
-    printed = {line for source in printing_cells() for line in printed_today(source).splitlines()}
-    typed = [row for row in typed_in_text((ROOT / "README.md").read_text()) if row not in printed]
-    assert not typed, "these rows are printed by no cell of nbs/index.ipynb (or README.md is stale): " + "\n".join(typed)
+@pytest.mark.parametrize(("notebook", "page"), list(readme_tool().PAGES.items()))
+def test_a_page_has_no_table_but_the_printed_ones(notebook: str, page: str) -> None:
+    printed = {line for source in printing_cells(notebook) for line in printed_today(source).splitlines()}
+    typed = [row for row in typed_in_text((ROOT / page).read_text()) if row not in printed]
+    assert not typed, f"these rows are printed by no cell of nbs/{notebook}.ipynb (or {page} is stale): " + "\n".join(typed)
 
 
 def test_the_card_of_the_backbone_prints_its_log() -> None:
@@ -146,9 +150,19 @@ def moved(value: Any) -> Any:
     return type(value)(value * 0.7 + 3)
 
 
+def moved_fits(fits: Any) -> Any:
+    "Few-shot fits of other sizes with other scores."
+    rng = np.random.default_rng(0)
+    noise = rng.normal(0, 2, len(fits))
+    spoilt = rng.random(len(fits)) / 2
+    right = [answers ^ (rng.random(len(answers)) < share) for answers, share in zip(fits["right"], spoilt, strict=True)]
+    return fits.assign(shots=fits["shots"] * 10 + 3, score=fits["score"] * 0.7 + noise, right=right,
+                       **{"zero-shot": fits["zero-shot"] * 0.7 + 3 + noise})  # fmt: skip
+
+
 def move_sources(patch: pytest.MonkeyPatch) -> None:
     "Other results, other counts, and other figures of the papers; no code is touched that makes a table of them."
-    results, count, reported = FIRSTRUN.shipped_results, COST.count_method, COST.reported_figures
+    results, count, reported, unpack = FIRSTRUN.shipped_results, COST.count_method, COST.reported_figures, SHIPPED.unpack_fits
     other: Callable[[str], str] = lambda text: re.sub(r"\d", lambda digit: str((int(digit[0]) + 1) % 10), text)
 
     def more_results() -> dict[str, Any]:
@@ -157,6 +171,8 @@ def move_sources(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(FIRSTRUN, "shipped_results", more_results)
     patch.setattr(FIRSTRUN, "json", SimpleNamespace(loads=lambda text: moved(json.loads(text))))
+    patch.setattr(SHIPPED, "json", SimpleNamespace(loads=lambda text: moved(json.loads(text))))
+    patch.setattr(SHIPPED, "unpack_fits", lambda path: moved_fits(unpack(path)))
     patch.setattr(COST, "count_method", lambda *a: replace(c := count(*a), backbone=3 * c.backbone))
     patch.setattr(COST, "reported_figures", lambda *a: {k: other(v) for k, v in reported(*a).items()})
 
