@@ -179,7 +179,7 @@ class Beside:
     def _repr_html_(self) -> str:
         return beside_html(self)
 
-
+# %% ../nbs/54_beside.ipynb #d9c012ef
 def beside(paper: str, number: int, runs: str | Path | Sequence[Measured] | None = "runs") -> Beside:
     "A table of a paper with runs of a folder (and the shipped results) under its rows."
     table = paper_table(paper, number)

@@ -58,7 +58,7 @@ def f1_scorer(reads: Sequence[Any], truths: Sequence[int]) -> Scorer:
     parts = np.stack([true & called, true, called], 1).astype(float)
     return lambda weights: 100 * ratio(2 * (found := weights @ parts)[:, 0], found[:, 1] + found[:, 2])
 
-
+# %% ../nbs/45_weighted.ipynb #a7b21687
 def macro_f1_scorer(reads: Sequence[Any], truths: Sequence[int]) -> Scorer:
     "Mean F1 of the classes that occur in a resample."
     count = confusion(reads, truths)
