@@ -125,3 +125,44 @@ def test_a_step_is_a_step() -> None:
     before = [p.clone() for p in model.parameters() if p.requires_grad]
     stepper(model, Load(2, 6, 3), task="rte")[2]()
     assert any(not torch.equal(a, b) for a, b in zip(before, (p for p in model.parameters() if p.requires_grad), strict=True))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("method", ["hyperformer++", "full"])
+def test_loss_at_label_positions_is_that_of_the_whole(method: str, smoothing: float, batch: dict) -> None:
+    from hyperlab.guard import batch_loss, with_positions
+
+    model = trained(method)
+    given = batch | {"task": [TASKS[i % 3] for i in range(6)], "attention_mask": torch.ones_like(batch["input_ids"])}
+    assert len(with_positions(given)["positions"]) < batch["labels"].numel()
+    found = []
+    for part in (given, with_positions(given)):
+        torch.manual_seed(7)
+        loss = batch_loss(model, model, part, smoothing)
+        parameters = [p for p in model.parameters() if p.requires_grad]
+        found.append((loss, *(g for g in torch.autograd.grad(loss, parameters, allow_unused=True) if g is not None)))
+    for whole, spared in zip(*found, strict=True):
+        torch.testing.assert_close(spared, whole, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["hyperformer++", "adapter-dagger"])  # not those whose gains stand on the norms
+def test_bound_adapters_and_short_norms_generate_the_same(method: str, batch: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = trained(method).eval()
+    call = batch | {"task": "rte"}
+    with torch.no_grad():
+        brief = model(**call).logits
+        for room in (adapters.Serial, adapters.Adapter):
+            monkeypatch.setattr(room, "bind", lambda self, weights: lambda x: self(x, weights))
+        model.applied.thrift.remove()
+        assert torch.equal(brief, model(**call).logits)
+
+
+def test_other_weights_are_bound_anew(batch: dict) -> None:
+    model = trained("hyperformer++").eval()
+    ids = batch["input_ids"]
+    with torch.no_grad():
+        alone = {task: model(ids, labels=batch["labels"], task=task).logits for task in TASKS[:2]}
+        for parameter in model.rule.parameters():
+            parameter.mul_(1.5)
+        again = model(ids, labels=batch["labels"], task=TASKS[0]).logits
+    assert not torch.allclose(alone[TASKS[0]], alone[TASKS[1]]) and not torch.allclose(alone[TASKS[0]], again)
