@@ -18,7 +18,7 @@ from hyperlab.shots import pack_fits
 from hyperlab.updates import own_chance, seed_everything
 
 BACKBONE = "google/flan-t5-small"
-# for the first two, the better of two rates after 40 updates, by the training loss; full fine-tuning had one
+# for the first two, the better of two by the training loss of the first 30 to 40 updates; full fine-tuning had one
 RATES = {"hyperformer++": 3e-3, "adapter-dagger": 3e-3, "full": 3e-4}
 OPTIONS = {"hyperformer++": {"reduction_factor": 16}, "adapter-dagger": {"reduction_factor": 16}}
 TRAINING = {"steps": 400, "batch_size": 16, "warmup": 20, "max_examples": 2_000,

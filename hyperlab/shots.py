@@ -244,7 +244,7 @@ def band(x: Sequence[float], mean: Any, std: Any, name: str, style: tuple[str, s
 
     colour, dash = style
     outline = {"x": [*x, *reversed(x)], "y": [*(mean + std), *reversed(list(mean - std))]}
-    around = go.Scatter(**outline, fill="toself", fillcolor=colour, opacity=0.15, line={"width": 0}, hoverinfo="skip",
+    around = go.Scatter(**outline, mode="lines", fill="toself", fillcolor=colour, opacity=0.15, line={"width": 0}, hoverinfo="skip",
                         showlegend=False, legendgroup=name)
     line = go.Scatter(x=list(x), y=mean, mode="lines+markers", name=name, legendgroup=name, showlegend=legend,
                       line={"color": colour, "dash": dash})
@@ -267,7 +267,7 @@ def shot_curves(fits: "pd.DataFrame", by: str = "method", columns: int = 4) -> "
             mean, std = own.mean(), own.std().fillna(0)
             lines = band(mean.index.tolist(), mean, std, str(name), line_style(str(name), number), place == 0)
             figure.add_traces(lines, rows=place // columns + 1, cols=place % columns + 1)
-    styled(figure, "A new task from a few examples: test score, mean and one standard deviation over seeds", "", "")
+    styled(figure, "A new task from a few examples: test accuracy in percent, mean and one standard deviation over seeds", "", "")
     figure.update_xaxes(type="log", tickvals=sorted(set(fits["shots"])), ticktext=[str(s) for s in sorted(set(fits["shots"]))])
     return figure.update_layout(height=90 + 240 * rows, legend={"orientation": "h", "y": -0.12})
 
