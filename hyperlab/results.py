@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['COMPARED', 'shipped', 'title', 'markdown', 'nano_fits', 'few_shot_page', 'targets_page', 'answers_at', 'better_page',
-           'nano_starts', 'starts_page', 'real_results', 'real_page', 'setup_page', 'real_fits']
+           'real_results', 'real_page', 'setup_page', 'real_fits']
 
 # %% ../nbs/54_results.ipynb #a859baa4
 import json
@@ -55,6 +55,7 @@ def few_shot_page(fits: "pd.DataFrame", by: str = "method") -> "pd.DataFrame":
     order = [name for name in COMPARED if name in table.columns] if by == "method" else list(table.columns[2:])
     table = table[["task", "shots", *order]].rename(columns={"task": "target", "shots": "examples"})
     table["target"] = table["target"].where(~table["target"].duplicated(), "")
+    table["examples"] = ["none" if shots == 0 else shots for shots in table["examples"]]
     return table.rename(columns={name: title(name) for name in order}) if by == "method" else table
 
 
@@ -76,40 +77,15 @@ def answers_at(fits: "pd.DataFrame", method: str, shots: int) -> np.ndarray:
 
 
 def better_page(fits: "pd.DataFrame", against: Sequence[str] = ("adapter-dagger", "full")) -> "pd.DataFrame":
-    "HyperFormer++ against other methods at every size: difference in points, interval, and a verdict."
+    "HyperFormer++ against other methods at every size: difference in points, and its interval; * where chance is unlikely."
     import pandas as pd
 
     asked = [(shots, other) for shots in sorted(set(fits["shots"])) for other in against]
     found = [compare_scores(answers_at(fits, "hyperformer++", shots), answers_at(fits, other, shots)) for shots, other in asked]
-    verdicts = ["unlikely to be chance" if p < 0.05 else "could be chance" for p in holm([one.p for one in found])]
-    return pd.DataFrame([{"examples": shots, "HyperFormer++ against": title(other), "difference": f"{one.difference:+.1f}",
-                          "from": f"{one.low:+.1f}", "to": f"{one.high:+.1f}", "verdict": verdict}
-                         for (shots, other), one, verdict in zip(asked, found, verdicts, strict=True)])  # fmt: skip
-
-# %% ../nbs/54_results.ipynb #ec019e13
-def nano_starts() -> "pd.DataFrame":
-    "The shipped fits of HyperFormer++ from several starts, and those of the few-shot table with the same examples."
-    import pandas as pd
-
-    starts = unpack_fits(shipped("nano_results", "starts.jsonl"))
-    main = nano_fits().query("method == 'hyperformer++'")
-    same = main[np.logical_and.reduce([main[key].isin(set(starts[key])) for key in ("task", "shots", "seed")])]
-    return pd.concat([same, starts], ignore_index=True)
-
-
-def starts_page(fits: "pd.DataFrame") -> "pd.DataFrame":
-    "Rows are ways to start, columns what is tuned; the mean over targets, mean ± standard deviation over seeds."
-    import pandas as pd
-
-    alone = fits[fits["tune"] == "all"].assign(tune="nothing")  # a start by the map is tested once, for all seeds
-    alone["score"] = alone.groupby(["task", "start"])["zero-shot"].transform(lambda tested: tested.fillna(tested.mean()))
-    both = pd.concat([alone, fits])
-    means = both.groupby(["start", "tune", "seed"])["score"].mean().groupby(["start", "tune"]).agg(["mean", "std"])
-    said = pd.Series([cell(mean, std) for mean, std in zip(means["mean"], means["std"], strict=True)], index=means.index)
-    names = {"nothing": "left alone", "task": "its embedding tuned", "all": "all tuned"}
-    ways = {"paper": "the paper's map", "auto": "least loss", "simplex": "mixture"}
-    table = said.unstack("tune").reindex(list(ways))[list(names)].rename(index=ways, columns=names)
-    return table.rename_axis(index="start", columns=None)
+    stars = ["*" if p < 0.05 else "" for p in holm([one.p for one in found])]
+    return pd.DataFrame([{"examples": shots, "HyperFormer++ against": title(other), "difference": f"{one.difference:+.1f}{star}",
+                          "from": f"{one.low:+.1f}", "to": f"{one.high:+.1f}"}
+                         for (shots, other), one, star in zip(asked, found, stars, strict=True)])  # fmt: skip
 
 # %% ../nbs/54_results.ipynb #c64444d9
 def real_results() -> dict[str, dict[str, Any]]:
