@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['WIDTHS', 'STUDIES', 'GRIDS', 'GRID_SIZES', 'SIZES', 'Variant', 'options_for', 'fitted', 'grid_sizes', 'variants_of',
-           'make_run', 'make_variants', 'run_facts', 'read_facts', 'pack_facts', 'variant_row', 'study_table', 'said',
-           'study_plot', 'make_sizes', 'size_table', 'size_curves']
+           'make_run', 'fitting_rates', 'make_variants', 'run_facts', 'read_facts', 'pack_facts', 'variant_row',
+           'study_table', 'said', 'study_plot', 'make_sizes', 'size_table', 'size_curves']
 
 # %% ../nbs/53_experiments.ipynb #71780a1a
 import json
@@ -23,10 +23,12 @@ from .cost import cost
 from .firstrun import setting_of
 from .folder import Run
 from .methods.method import get_method
+from .model import AdaptedModel
 from .papers import Row, paper_table
 from .runs import find_runs
 from .shots import band, cell, line_style
 from .sites import check_names
+from .updates import trained_parameters
 from .workbook import plan_run
 
 if TYPE_CHECKING:
@@ -114,7 +116,15 @@ def make_run(run_dir: Path, method: str, options: Mapping[str, Any], **settings:
         there = {k: v for k, v in run.config["recipe"].items() if k in settings}
         if there == {k: v for k, v in asdict(plan.recipe).items() if k in there}:
             return run
-    return plan.train(progress=False)
+    model = plan.build()
+    return replace(plan, settings=fitting_rates(plan.settings, model)).train(model, progress=False)
+
+
+def fitting_rates(settings: Mapping[str, Any], model: AdaptedModel) -> dict[str, Any]:
+    "Settings without rates for parameters that a variant does not have, such as those of a projector that was taken out."
+    names = list(trained_parameters(model))
+    kept = {piece: rate for piece, rate in (settings.get("rates") or {}).items() if any(piece in name for name in names)}
+    return dict(settings) | ({"rates": kept} if settings.get("rates") else {})
 
 
 def make_variants(study: str, folder: str | Path, seeds: Sequence[int] = (0,), backbone: str = "nano", tasks: str = "nano",

@@ -8,6 +8,7 @@ import hyperlab as hl
 import hyperlab.shots
 import hyperlab.transfer
 from hyperlab.evaluation import load_task_split
+from hyperlab.experiments import make_run, variants_of
 from hyperlab.starts import choose_start, task_parameters
 from hyperlab.toy import toy_backbone, toy_tasks, toy_tokenizer
 from hyperlab.transfer import tuning
@@ -154,3 +155,10 @@ def test_a_stopped_study_goes_on(tmp_path, monkeypatch):
     found = hl.study(*asked, **how)
     assert made == [2] and found["seed"].tolist() == [0, 1, 2]
     assert found["zero-shot"].notna().sum() == 1
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_every_part_can_be_taken_out_of_hyperformer(place, tmp_path):
+    variant = variants_of("hyperformer-4")[place]  # one without its projector has no rate for it, and so on
+    settings = {"backbone": "nano", "tasks": "nano-rte", "seed": 0, "steps": 1, "eval_every": 1, "eval_examples": 4}
+    assert make_run(tmp_path / "run", variant.method, variant.options, **settings).finished
