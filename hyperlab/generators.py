@@ -111,13 +111,16 @@ def deal(
     sites: Sequence[Site],
     weights: Weights,  # {name: (S, U, ...)}
     index: Tensor | None = None,  # (B,) row of each example; None if row i is example i's
+    gather: bool = True,  # False: leave U rows as they are and hand out the index
 ) -> dict[str, dict[str, Tensor]]:
-    "The weights of each site by its name: (...) for the batch, or (B, ...)."
-    dealt: dict[str, dict[str, Tensor]] = {str(site): {} for site in sites}
+    "The weights of each site by its name: (...) for the batch, or (B, ...); without gathering, (U, ...) and `index`."
+    several = any(value.shape[1] > 1 for value in weights.values())
+    beside = {"index": index} if index is not None and several and not gather else {}
+    dealt: dict[str, dict[str, Tensor]] = {str(site): dict(beside) for site in sites}
     for name, value in weights.items():
         if value.shape[1] == 1:
             value = value.squeeze(1)
-        elif index is not None:
+        elif index is not None and gather:
             value = value.index_select(1, index)
         for site, weight in zip(sites, value.unbind(0), strict=True):
             dealt[str(site)][name] = weight

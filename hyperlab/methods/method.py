@@ -62,11 +62,12 @@ class Rule(nn.Module):
         return {name: self.generators[name](features) for name in self.wanted(condition)}
 
     def forward(self, condition: Condition) -> dict[str, dict[str, dict[str, Tensor]]]:
-        "The weights by part and site, ready to be applied: {part: {site: {name: (...) or (B, ...)}}}."
+        "The weights by part and site, ready to be applied: {part: {site: {name: (...) or (B, ...)}}}, or (U, ...) and an `index`."
         dealt = {}
         for name, weights in self.generate(condition).items():
             part = self.parts[name]
-            dealt[name] = deal(part.sites, weights, None if part.per_example else condition.index)
+            index = None if part.per_example else condition.index
+            dealt[name] = deal(part.sites, weights, index, gather=not part.adapter.takes_index)
         return dealt
 
     def shifts(self, condition: Condition) -> dict[str, Tensor]:
