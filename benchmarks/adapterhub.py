@@ -71,10 +71,11 @@ def main() -> None:
         steps[name]()
         held[name] = step_memory(model, loss, optimizer)
         trained[name] = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    timed = timed_rows(take_turns(steps, args.rounds), FULL, FLOOR)
+    turns = take_turns(steps, args.rounds)
+    timed = timed_rows(turns, FULL, FLOOR)
     sizes = {name: {"trained": trained[name], "kept_bytes": held[name].kept, "total_bytes": held[name].peak} for name in models}
     rows = [replace(row, **sizes[row.name]) for row in timed]
-    result = BenchResult("adapterhub", "t5-small, batch 16, length 64 → 8", rows, rounds=args.rounds)
+    result = BenchResult("adapterhub", "t5-small, batch 16, length 64 → 8", rows, rounds=args.rounds, clock=turns.clock)
     print(result)
     if args.json:
         result.write(args.json)

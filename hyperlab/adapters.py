@@ -12,6 +12,7 @@ __all__ = ['Weights', 'ACTIVATIONS', 'ORDER', 'NDIMS', 'ADAPTERS', 'affine', 'ex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import torch
@@ -181,9 +182,10 @@ class ResidualBottleneck(torch.autograd.Function):
         ctx.activation, hidden = ACTIVATIONS[activation], affine(x, named["down"], named["down_bias"])
         y, scale, gamma = affine(ctx.activation(hidden), named["up"], named["up_bias"]), None, named.get("gamma")
         if gamma is not None:
+            assert eps is not None
             beta = named["beta"]
             shared = (gamma, beta) if gamma.dim() == 1 else (None, None)
-            y, _, scale = torch.native_layer_norm(y, y.shape[-1:], *shared, eps)
+            y, _, scale = torch.native_layer_norm(y, y.shape[-1:], shared[0], shared[1], eps)
             y = y if gamma.dim() == 1 else torch.addcmul(beta.unsqueeze(1), y, gamma.unsqueeze(1), out=y)
         ctx.save_for_backward(x, hidden, scale, index, *weights)
         return y.add_(x)
@@ -197,11 +199,11 @@ class ResidualBottleneck(torch.autograd.Function):
             after = ctx.activation(before)
         (rows, inner, scale), (up, up_bias, gamma, _), own = in_sets((g, after.detach(), scale), weights, (2, 1, 1, 1), index)
         if gamma is None:
-            dafter, *found = (*up_backward(rows, inner, up, own), None, None)
+            dafter, *found = up_backward(rows, inner, up, own)
         else:
             dafter, *found = normed_up_backward(rows, inner, scale, up, up_bias, gamma, own)
         (dhidden,) = torch.autograd.grad(after, before, dafter.view_as(after))
-        upper = [d if d is None else d.sum_to_size(w.shape) for d, w in zip(found, weights, strict=True)]
+        upper = [None if w is None else d.sum_to_size(w.shape) for d, w in zip_longest(found, weights)]
         dx, *lower = down_backward(dhidden, g, x, down, down_bias, index)
         return dx, None, None, None, *lower, *upper
 

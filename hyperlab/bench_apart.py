@@ -53,7 +53,7 @@ def bench_generate(
         if size > 1:
             written = ratio("Compacter, materialised", "plain adapters")
             goals.append(Goal("generate, Compacter after materialising / plain adapters", 1.03, written))
-    return BenchResult("generate", f"{load.describe(backbone)}, {tokens} new tokens", rows, goals, rounds)
+    return BenchResult("generate", f"{load.describe(backbone)}, {tokens} new tokens", rows, goals, rounds, turns.clock)
 
 # %% ../nbs/13_bench_apart.ipynb #452b829e
 def bench_grid(
@@ -83,7 +83,7 @@ def bench_grid(
         Goal("HyperGrid projection, bytes kept / plain linear", 1.2, kept["gated linear"] / kept["plain linear"]),
     ]
     setting = f"{features} → {outputs}, batch {load.batch_size}, length {load.length}, grid {grid[0]} × {grid[1]}"
-    return BenchResult("grid", setting, rows, goals, rounds)
+    return BenchResult("grid", setting, rows, goals, rounds, turns.clock)
 
 # %% ../nbs/13_bench_apart.ipynb #1c1e64f1
 _IMPORT = """

@@ -135,4 +135,4 @@ def bench_data(
     cost, padded = padding_cost(plan, steps), padding_cost(plan, steps, PADDED)
     tokens = f"{cost:.2f} tokens computed per real one (padded to {PADDED}: {padded:.2f}), answers of {answer or load.target}"
     goal = Goal("examples per second / the released code's way, re-enacted", 3.0, found[REFERENCE] / expected, at_least=True)
-    return BenchResult("data", f"{load.describe(backbone)}; {tokens}", rows, [goal], rounds)
+    return BenchResult("data", f"{load.describe(backbone)}; {tokens}", rows, [goal], rounds, turns.clock)

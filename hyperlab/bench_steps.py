@@ -126,7 +126,7 @@ def bench_step(
     chosen = contenders(load.batch_size) | dict(others or {})
     turns = take_turns(make_steps(plain, chosen, load), rounds, device=device)
     goals = [Goal(what, goal, turns.ratio(row, to)) for what, (goal, row, to) in STEP_GOALS.items()]
-    return BenchResult("step", load.describe(backbone), timed_rows(turns, FULL, FLOOR), goals, rounds)
+    return BenchResult("step", load.describe(backbone), timed_rows(turns, FULL, FLOOR), goals, rounds, turns.clock)
 
 # %% ../nbs/13_bench_steps.ipynb #5ade2a42
 def measure_step_memory(contender: Contender, plain: PreTrainedModel, load: Load) -> tuple[StepMemory, int]:
@@ -190,7 +190,7 @@ def bench_scale(
         Goal(f"step, {many} tasks / {few} tasks", 1.05, turns.ratio(name(many), name(few))),
         Goal(f"memory added by {many - few} tasks / what their vectors take", 1.01, (last.peak - first.peak) / growth),
     ]
-    return BenchResult("scale", load.describe(backbone), rows, goals, rounds)
+    return BenchResult("scale", load.describe(backbone), rows, goals, rounds, turns.clock)
 
 
 def with_memory(row: BenchRow, held: StepMemory, trained: int) -> BenchRow:

@@ -92,6 +92,7 @@ class BenchResult:
     rows: Sequence[BenchRow]
     goals: Sequence[Goal] = ()
     rounds: int = 0
+    clock: str = "CPU time"  # that was read, or "wall time"
     machine: dict[str, Any] = field(default_factory=machine)
 
     @property
@@ -103,7 +104,7 @@ class BenchResult:
     def record(self) -> dict[str, Any]:
         "As JSON can hold it."
         rows, goals = [asdict(row) for row in self.rows], [goal.record() for goal in self.goals]
-        facts = {"subject": self.subject, "setting": self.setting, "rounds": self.rounds, "noise": self.noise}
+        facts = {"subject": self.subject, "setting": self.setting, "rounds": self.rounds, "clock": self.clock, "noise": self.noise}
         return facts | {"machine": self.machine, "rows": rows, "goals": goals}
 
     def write(self, path: str | Path) -> None:
@@ -122,7 +123,7 @@ class BenchResult:
 
     def __str__(self) -> str:
         spread = "" if self.noise is None else f", noise of a ratio ± {self.noise:.3f}"
-        how = f"{self.rounds} rounds, {self.machine['threads']} threads, load {self.machine['load']}{spread}"
+        how = f"{self.rounds} rounds, {self.clock}, threads: {self.machine['threads']}, load {self.machine['load']}{spread}"
         sign = {True: "met", False: "MISSED"}
         goals = [f"{sign[g.met]:6} {g.what}: {g.measured:.3f} ({'≥' if g.at_least else '≤'} {g.goal:g})" for g in self.goals]
         return "\n".join([f"{self.subject}: {self.setting}; {how}", self.frame().to_string(float_format="{:.3f}".format), *goals])

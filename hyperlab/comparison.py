@@ -127,7 +127,7 @@ def compare_costs(
             "kept for backward MB": held.kept / 2**20,
             "step ms": 1e3 * turns.median(name),
             "time Δ%": 100 * (turns.ratio(name, "T5") - 1),
-            "noise %": 100 * turns.noise(name, "T5"),
+            "noise %": None if (noise := turns.noise(name, "T5")) is None else 100 * noise,
         }
         for name, (held, trained, size) in memory.items()
     }

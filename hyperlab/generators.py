@@ -93,7 +93,8 @@ def read_condition(
     singles = [single_task(part, names) for part in distinct.values()]
     tasks = tuple(s for s in singles if s is not None)
     if len(tasks) == len(singles):
-        return Condition(F.one_hot(without_waiting(tasks, like.device), len(names)).to(like.dtype), index, tasks)
+        rows_of = without_waiting(tasks, like.device).unsqueeze(1) == torch.arange(len(names), device=like.device)
+        return Condition(rows_of.to(like.dtype), index, tasks)
     rows = [mixture_row(part, names) for part in distinct.values()]
     return Condition(torch.tensor(rows, device=like.device, dtype=like.dtype), index)
 

@@ -35,8 +35,9 @@ def batch_logits(forward: Callable[..., Any], model: AdaptedModel, batch: Mappin
 
 
 def with_positions(batch: Mapping[str, Any]) -> dict[str, Any]:
-    "The batch, which is on the CPU still, with the places that have a label."
-    return {**batch, "positions": label_positions(batch["labels"], IGNORED)}
+    "The batch, which is on the CPU still, with the places that have a label, and without a mask that masks nothing."
+    mask = batch["attention_mask"]  # transformers asks a mask whether it masks anything, and waits for the device to answer
+    return {**batch, "positions": label_positions(batch["labels"], IGNORED), "attention_mask": None if mask.all() else mask}
 
 
 def batch_loss(forward: Callable[..., Any], model: AdaptedModel, batch: Mapping[str, Any], smoothing: float = 0.0) -> Tensor:

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import TASKS, awaken, tiny_backbone
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import hyperlab as hl
 from hyperlab import adapters, thrift
-from hyperlab.bench import main, step_memory
+from hyperlab.bench import kept_bytes, main, step_memory
 from hyperlab.bench_table import read_goals
 from hyperlab.comparison import stepper
 from hyperlab.spared import label_positions
@@ -143,6 +144,87 @@ def test_loss_at_label_positions_is_that_of_the_whole(method: str, smoothing: fl
         found.append((loss, *(g for g in torch.autograd.grad(loss, parameters, allow_unused=True) if g is not None)))
     for whole, spared in zip(*found, strict=True):
         torch.testing.assert_close(spared, whole, atol=1e-5, rtol=1e-4)
+
+
+class Waits(TorchDispatchMode):
+    """Notes operations whose result the CPU would have to wait for."""
+
+    names = ("_local_scalar_dense", "nonzero", "equal", "masked_select", "unique")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = function.overloadpacket.__name__
+        if name.startswith(self.names):
+            self.seen.append(name)
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("method", ["hyperformer++", "hyperformer", "adapter", "adapter-dagger", "full"])
+def test_a_step_waits_for_nothing(method: str, batch: dict) -> None:
+    from hyperlab.guard import batch_loss, with_positions
+
+    model = trained(method)
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], fused=True)
+    given = batch | {"task": [TASKS[i % 3] for i in range(6)], "attention_mask": torch.ones_like(batch["input_ids"])}
+    part = with_positions(given)
+    with Waits() as waits:
+        batch_loss(model, model, part).backward()
+        optimizer.step()
+    assert waits.seen == []
+    with Waits() as waits:  # and would be noticed if it did
+        batch_loss(model, model, given).item()
+    assert waits.seen
+
+
+def test_a_mask_that_masks_nothing_is_left_out_and_another_is_kept(batch: dict) -> None:
+    from hyperlab.guard import batch_loss, with_positions
+
+    model = trained("hyperformer++").eval()
+    given = batch | {"task": "rte", "attention_mask": torch.ones_like(batch["input_ids"])}
+    short = given | {"attention_mask": given["attention_mask"].clone()}
+    short["attention_mask"][0, -2:] = 0
+    losses = [batch_loss(model, model, part) for part in (given, with_positions(given), short, with_positions(short))]
+    assert with_positions(given)["attention_mask"] is None
+    torch.testing.assert_close(losses[0], losses[1])
+    torch.testing.assert_close(losses[2], losses[3])
+    assert not torch.allclose(losses[0], losses[2])
+
+
+@pytest.mark.parametrize("checkpointed", [False, True], ids=["plain", "checkpointed"])
+def test_weights_are_generated_once_in_a_step(checkpointed: bool, batch: dict) -> None:
+    model, calls = trained("hyperformer++"), []
+    if checkpointed:
+        model.gradient_checkpointing_enable()
+    for hypernetwork in model.rule.generators.values():
+        hypernetwork.register_forward_hook(lambda *_: calls.append(1))
+    model(**batch, task=[TASKS[i % 3] for i in range(6)]).loss.backward()
+    assert len(calls) == len(model.rule.generators) == 2
+
+
+def test_accumulation_generates_once_for_each_part(tmp_path: Path) -> None:
+    model, calls = hl.adapt("nano", "hyperformer++", "nano-rte,nano-cola", reduction_factor=8), []
+    for hypernetwork in model.rule.generators.values():
+        hypernetwork.register_forward_hook(lambda *_: calls.append(torch.is_grad_enabled()))
+    hl.train(model, steps=2, batch_size=8, accumulate=2, eval_every=2, eval_examples=4, run_dir=tmp_path, progress=False)
+    assert sum(calls) == 2 * 2 * len(model.rule.generators)  # steps, parts, stacks
+
+
+@pytest.mark.parametrize("method", ["hyperformer++", "adapter", "adapter-dagger"])
+def test_sets_with_an_index_are_a_set_for_each_example(method: str, batch: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, mixed = trained(method), [TASKS[i % 3] for i in range(6)]
+    once = loss_and_gradients(model, batch, task=mixed)
+    kept = []
+    for takes_index in (True, False):
+        monkeypatch.setattr(adapters.Serial, "takes_index", takes_index)
+        own = [*model.parameters(), *model.buffers()]
+        kept.append(kept_bytes(lambda: model(**batch, task=mixed).loss, own)[1])
+    each = loss_and_gradients(model, batch, task=mixed)
+    assert torch.equal(once[0], each[0]) and kept[0] < kept[1]
+    for name, expected in each[1].items():
+        torch.testing.assert_close(once[1][name], expected, atol=2e-5, rtol=1e-3, msg=name)
 
 
 @pytest.mark.parametrize("method", ["hyperformer++", "adapter-dagger"])  # not those whose gains stand on the norms
