@@ -137,14 +137,14 @@ def normed_up_backward(
     "Gradients of LN(U a + b_U) with respect to a, U, b_U, γ and β, from 1/σ of each position; (..., N, H) for U (..., H, D)."
     size, sets, gamma = after.shape[-1], len(up), gamma.unsqueeze(-2)
     v = centred(torch.cat([up.transpose(-1, -2), up_bias.unsqueeze(-2)], -2))  # Vᵀ: features last, as they are in g
-    s = with_ones(after) * scale
+    s = (with_ones(after) * scale).to(g.dtype)  # some devices have the statistics of half precision in single
     q = g @ taken(gamma * v, index).transpose(-1, -2)
     t = (q * s).sum(-1, keepdim=True).div_(g.shape[-1]) * s
     p = summed(with_ones(s).transpose(-1, -2) @ g, index, sets)
     dbeta, p = p[..., -1, :], p[..., :-1, :]
     dv = centred(gamma * p) - summed(s.transpose(-1, -2) @ t, index, sets) @ v
     dafter = (q - t @ taken(v @ v.transpose(-1, -2), index))[..., :size] * scale
-    return dafter, dv[..., :size, :].transpose(-1, -2), dv[..., size, :], (v * p).sum(-2), dbeta
+    return dafter.to(g.dtype), dv[..., :size, :].transpose(-1, -2), dv[..., size, :], (v * p).sum(-2), dbeta
 
 
 def up_backward(g: Tensor, after: Tensor, up: Tensor, index: Tensor | None) -> tuple[Tensor, ...]:

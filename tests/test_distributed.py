@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,8 +13,10 @@ import torch
 from safetensors.torch import load_file
 
 import hyperlab as hl
-from distributed_runs import METHODS, train
+from conftest import tiny_config
+from distributed_runs import METHODS, PLANNED, planned_model, steps, train
 from hyperlab.machine import make_accelerator
+from hyperlab.plan import largest_unit
 from hyperlab.resume import snapshots
 from toy_runs import outcome
 
@@ -98,3 +101,16 @@ def test_another_number_of_processes_is_refused(two: Path) -> None:
 def test_two_gpus(tmp_path: Path) -> None:
     assert launch("compare", tmp_path).returncode == 0
     assert hl.Run(tmp_path / "whole").config["device"].startswith("cuda")
+
+
+def test_sharded_steps_compute_the_same_and_hold_what_the_plan_says(tmp_path: Path) -> None:
+    done = launch("shard", tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    shares = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
+    alone, _, _ = steps(planned_model())
+    torch.testing.assert_close(torch.tensor([share["losses"] for share in shares]), torch.tensor([alone, alone]))
+    config = tiny_config(**PLANNED)
+    plan = hl.plan(config, "hyperformer++", 2, 2, sharded=True, batch_size=4, length=12, target=3, reduction_factor=8)
+    gathered = 2 * 4 * largest_unit(config)  # which come and go, and are no shard
+    for part, planned in (("weights", plan.weights - gathered), ("gradients", plan.gradients), ("optimizer", plan.optimizer)):
+        assert max(share[part] for share in shares) == pytest.approx(planned, rel=0.1), part

@@ -7,7 +7,7 @@ from conftest import tiny_config
 import hyperlab as hl
 from hyperlab.bench import step_memory
 from hyperlab.comparison import Load, stepper
-from hyperlab.plan import count_tasks
+from hyperlab.plan import Held, count_tasks
 
 METHODS = ["full", "hyperformer++", "adapter", "compacter", "bitfit", "prompt-tuning", "hyperdecoder", "hypergrid", "pfeiffer"]
 OPTIONS = {
@@ -60,12 +60,17 @@ def test_parameters_for_many_tasks_are_those_that_are_built(method: str) -> None
 
 
 def test_sharing_divides_what_is_shared() -> None:
-    sizes = {"batch_size": 2, "length": 8, "target": 3, "memory": 24, "reduction_factor": 8}
-    alone = hl.plan(tiny_config(**SHAPE), "hyperformer++", 8, **sizes)
-    copied, sharded = (hl.plan(tiny_config(**SHAPE), "hyperformer++", 8, 4, sharded=s, **sizes) for s in (False, True))
+    sizes = {"batch_size": 2, "length": 8, "target": 3, "memory": 24}
+    alone = hl.plan(tiny_config(**SHAPE), "full", 1, **sizes)
+    copied, sharded = (hl.plan(tiny_config(**SHAPE), "full", 1, 4, sharded=s, **sizes) for s in (False, True))
     assert copied.weights == alone.weights and copied.gradients == 2 * alone.gradients
-    assert sharded.optimizer == alone.optimizer // 4 and sharded.kept == alone.kept
+    assert sharded.optimizer == pytest.approx(alone.optimizer / 4, rel=0.01) and sharded.kept == alone.kept
     assert sharded.examples == 8 and alone.seconds is None
+
+
+def test_a_single_row_is_on_one_device() -> None:
+    assert [Held(400, 4, True, True).share(n) for n in (1, 2, 3, 8)] == [400, 200, 200, 100]
+    assert Held(400, 1, True, True).share(8) == 400
 
 
 def test_time_is_work_over_speed_and_checkpointing_works_more() -> None:
