@@ -63,7 +63,7 @@ def take_turns(
     there = list(candidates)
     order = [*there * warmup, *[*there, *there[::-1]] * rounds]
     seconds: dict[str, list[float]] = {name: [] for name in there}
-    for name in tqdm(order, "taking turns", leave=False, delay=2, unit="run"):
+    for name in tqdm(order, "taking turns", leave=False, delay=2, mininterval=2, unit="run"):
         synchronize(device)
         start = clock()
         candidates[name]()
