@@ -3,7 +3,7 @@
 The library asks for an older transformers than hyperlab, so it has an environment and a process of its own:
 
     python -m venv peers && peers/bin/pip install torch adapters lazy-loader pandas
-    PYTHONPATH=. peers/bin/python benchmarks/adapterhub.py [--rounds 5] [--json benchmarks/results/adapterhub.json]
+    PYTHONPATH=. peers/bin/python benchmarks/adapterhub.py [--rounds 5] [--json hyperlab/bench_results/adapterhub.json]
 
 Only ratios within this run can be set beside ratios of another one. Only hyperlab.bench and hyperlab.bench_table are used,
 which need torch alone.

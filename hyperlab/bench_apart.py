@@ -43,16 +43,16 @@ def bench_generate(
     }
     models = {name: kind.model(plain) for name, kind in kinds.items()}
     rows, goals = [], []
-    for size, goal in ((load.batch_size, 1.05), (1, 1.08)):
+    for size, said, goal in ((load.batch_size, "a batch", 1.05), (1, "one example", 1.08)):
         ids = load.batch(plain.config.vocab_size, device)["input_ids"][:size]
-        makers = {f"{name}, batch {size}": generator(model, ids, tokens, kinds[name].task) for name, model in models.items()}
+        makers = {f"{name}, {said}": generator(model, ids, tokens, kinds[name].task) for name, model in models.items()}
         turns = take_turns(makers, rounds, device=device)
-        rows += timed_rows(turns, f"plain T5, batch {size}", f"plain T5, batch {size}")
-        ratio = lambda name, to, turns=turns, size=size: turns.ratio(f"{name}, batch {size}", f"{to}, batch {size}")
-        goals.append(Goal(f"generate, HyperFormer++ / plain T5, batch {size}", goal, ratio("HyperFormer++", "plain T5")))
+        rows += timed_rows(turns, f"plain T5, {said}", f"plain T5, {said}")
+        ratio = lambda name, to, turns=turns, said=said: turns.ratio(f"{name}, {said}", f"{to}, {said}")
+        goals.append(Goal(f"generate {said}, HyperFormer++ / plain T5", goal, ratio("HyperFormer++", "plain T5")))
         if size > 1:
             written = ratio("Compacter, materialised", "plain adapters")
-            goals.append(Goal("generate, Compacter after materialising / plain adapters", 1.03, written))
+            goals.append(Goal(f"generate {said}, Compacter after materialising / plain adapters", 1.03, written))
     return BenchResult("generate", f"{load.describe(backbone)}, {tokens} new tokens", rows, goals, rounds, turns.clock)
 
 # %% ../nbs/13_bench_apart.ipynb #452b829e

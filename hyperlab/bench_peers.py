@@ -22,10 +22,10 @@ def peft_contenders() -> dict[str, Contender]:
 
     kind = {"task_type": "SEQ_2_SEQ_LM"}
     configs: dict[str, Any] = {
-        "peft LoRA, r 8 at q and v": peft.LoraConfig(**kind, r=8, target_modules=["q", "v"]),
+        "peft LoRA, q and v": peft.LoraConfig(**kind, r=8, target_modules=["q", "v"]),
         "peft IA3, k v wo": peft.IA3Config(**kind, target_modules=["k", "v", "wo"], feedforward_modules=["wo"]),
-        "peft prompt tuning, 20": peft.PromptTuningConfig(**kind, num_virtual_tokens=20),
-        "peft prompt tuning, 100": peft.PromptTuningConfig(**kind, num_virtual_tokens=100),
+        "peft prompt tuning, twenty tokens": peft.PromptTuningConfig(**kind, num_virtual_tokens=20),
+        "peft prompt tuning, a hundred tokens": peft.PromptTuningConfig(**kind, num_virtual_tokens=100),
     }
     wrap = lambda config: lambda backbone: peft.get_peft_model(backbone, config)
     return {name: Contender(wrap(config)) for name, config in configs.items()}

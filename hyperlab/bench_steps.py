@@ -79,7 +79,7 @@ def contenders(batch_size: int) -> dict[str, Contender]:
         FLOOR: Contender(only_norms),
         "full fine-tuning, thrifty": Contender(adapted("full")),
         "HyperFormer++": Contender(adapted("hyperformer++", TASKS), TASKS[0]),
-        "HyperFormer++, 8 tasks mixed": Contender(adapted("hyperformer++", TASKS), mixed),
+        "HyperFormer++, eight tasks mixed": Contender(adapted("hyperformer++", TASKS), mixed),
         "Adapters†, same size": Contender(adapted("adapter-dagger", TASKS), TASKS[0]),
         "Compacter": Contender(adapted("compacter")),
         "Hyperdecoder": Contender(adapted("hyperdecoder", encoder_size=16, decoder_size=16)),
@@ -108,7 +108,7 @@ STEP_GOALS = {  # what: (goal, row, row it is divided by)
     "HyperFormer++ step / full fine-tuning": (0.75, "HyperFormer++", FULL),
     "HyperFormer++ step / frozen floor": (1.10, "HyperFormer++", FLOOR),
     "HyperFormer++ step / plain adapters of the same size": (1.03, "HyperFormer++", "Adapters†, same size"),
-    "mixed batch of 8 tasks / one-task batch": (1.03, "HyperFormer++, 8 tasks mixed", "HyperFormer++"),
+    "mixed batch of eight tasks / one-task batch": (1.03, "HyperFormer++, eight tasks mixed", "HyperFormer++"),
     "Compacter step / full fine-tuning": (0.72, "Compacter", FULL),
     "decoder-only method with cached encoder / full fine-tuning": (0.20, CACHED, FULL),
 }
@@ -187,8 +187,8 @@ def bench_scale(
     growth = 16 * (more - less)  # weight, gradient and two moments of the vectors that were added
     rows = [with_memory(row, *memory[row.name]) if row.name in memory else row for row in timed_rows(turns, FULL, FLOOR)]
     goals = [
-        Goal(f"step, {many} tasks / {few} tasks", 1.05, turns.ratio(name(many), name(few))),
-        Goal(f"memory added by {many - few} tasks / what their vectors take", 1.01, (last.peak - first.peak) / growth),
+        Goal("step with many tasks / with few", 1.05, turns.ratio(name(many), name(few))),
+        Goal("memory added by tasks / what their vectors take", 1.01, (last.peak - first.peak) / growth),
     ]
     return BenchResult("scale", load.describe(backbone), rows, goals, rounds, turns.clock)
 
