@@ -4,17 +4,22 @@
 
 # %% auto #0
 __all__ = ['SUBJECTS', 'Turns', 'choose_clock', 'take_turns', 'synchronize', 'total_bytes', 'storage_key', 'StepMemory',
-           'kept_bytes', 'step_memory', 'read_arguments', 'main']
+           'kept_bytes', 'step_memory', 'read_arguments', 'measure', 'measure_apart', 'main']
 
 # %% ../nbs/12_bench.ipynb #60beb738
 import argparse
 import importlib
 import inspect
+import json
 import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -148,6 +153,7 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--length", type=int, default=64, help="of inputs")
     parser.add_argument("--target", type=int, default=8, help="length of targets")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--processes", type=int, default=1, help="fresh processes in which to measure; results are pooled")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--peers", default="", help="libraries to set beside ours: peft")
@@ -157,18 +163,36 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 # %% ../nbs/12_bench.ipynb #0a8f9639
-def main(words: list[str] | None = None) -> None:
-    "Measure what the command line asks for."
-    given = read_arguments(words)
-    torch.set_num_threads(given.threads)
-    torch.manual_seed(0)
+def measure(given: argparse.Namespace) -> Any:
+    "The result of a subject in this process."
     from hyperlab.bench_peers import peers
-    from hyperlab.bench_table import bench_figure
     from hyperlab.comparison import Load
 
-    measure = getattr(importlib.import_module(f"hyperlab.{SUBJECTS[given.subject]}"), f"bench_{given.subject}")
+    torch.set_num_threads(given.threads)
+    torch.manual_seed(0)
+    function = getattr(importlib.import_module(f"hyperlab.{SUBJECTS[given.subject]}"), f"bench_{given.subject}")
     known = vars(given) | {"load": Load(given.batch_size, given.length, given.target), "others": peers(given.peers)}
-    result = measure(**{name: known[name] for name in inspect.signature(measure).parameters if name in known})
+    return function(**{name: known[name] for name in inspect.signature(function).parameters if name in known})
+
+
+def measure_apart(given: argparse.Namespace) -> Any:
+    "The result of a subject in a process of its own."
+    from hyperlab.bench_table import BenchResult
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "result.json"
+        asked = vars(given) | {"processes": 1, "json": str(file), "plot": None}
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in asked.items() if name != "subject" and value is not None]
+        subprocess.run([sys.executable, "-m", "hyperlab.bench", given.subject, *words], check=True, stdout=subprocess.DEVNULL)
+        return BenchResult.read(json.loads(file.read_text()))
+
+
+def main(words: list[str] | None = None) -> None:
+    "Measure what the command line asks for."
+    from hyperlab.bench_table import bench_figure, pooled
+
+    given = read_arguments(words)
+    result = pooled([measure_apart(given) for _ in range(given.processes)]) if given.processes > 1 else measure(given)
     print(result)
     if given.json:
         result.write(given.json)

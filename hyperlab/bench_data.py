@@ -118,18 +118,18 @@ def bench_data(
 ) -> BenchResult:
     "Examples per second on real lengths."
     plain = plain_backbone(backbone, device)
-    mixed = [TASKS[i % len(TASKS)] for i in range(load.batch_size)]
+    mixed, at_length = [TASKS[i % len(TASKS)] for i in range(load.batch_size)], "HyperFormer++, eight tasks mixed, length {}".format
     ours = Contender(adapted("hyperformer++", TASKS), mixed)
     answer = load.answer or (round(np.mean(glue_answers(tokenizer))) if lengths is None else None)
     at = lambda length: Load(load.batch_size, length, load.target, answer)
     references = {FULL: copy.deepcopy(plain), REFERENCE: layer_by_layer(copy.deepcopy(plain)).train()}
     runs, model = {row: stepper(made, at(PADDED))[2] for row, made in references.items()}, ours.model(plain)
-    runs |= {f"HyperFormer++, eight tasks mixed, length {n}": stepper(model, at(n), at_labels=True, task=mixed)[2] for n in MEASURED}
+    runs |= {at_length(n): stepper(model, at(n), at_labels=True, task=mixed)[2] for n in MEASURED}
     turns = take_turns(runs, rounds, device=device)
     found = {row: 1e3 * turns.median(row) for row in runs}
     plan = BatchPlan(lengths or glue_lengths(tokenizer), load.batch_size, mixed=True)
     planned = np.minimum(batch_lengths(plan, steps), PADDED)
-    expected = float(np.interp(planned, MEASURED, [found[f"HyperFormer++, eight tasks mixed, length {n}"] for n in MEASURED]).mean())
+    expected = float(np.interp(planned, MEASURED, [found[at_length(n)] for n in MEASURED]).mean())
     found["HyperFormer++, eight tasks mixed, lengths by plan"] = expected
     rows = [BenchRow(row, ms, ms / found[FULL], None, turns.noise(row, FULL) if row in runs else None) for row, ms in found.items()]
     cost, padded = padding_cost(plan, steps), padding_cost(plan, steps, PADDED)

@@ -58,6 +58,7 @@ class Recipe:
     log_every: int = 10  # updates between lines of the log
     precision: Literal["fp32", "bf16"] = "fp32"
     gradient_checkpointing: bool = False
+    cache_encoder: bool = False  # encode each text once, without the encoder's dropout; for methods that leave the encoder alone
     compile: bool | str = False  # torch.compile; a text names its backend
 
     def __post_init__(self) -> None:

@@ -224,11 +224,15 @@ class Sparing(Running):
             raise ValueError(f"{self.method.title} changes what the encoder computes: {' and '.join(changes)}")
         self.encodings = EncoderCache(self.encode_plainly, limit)
 
+    def forget_encodings(self) -> None:
+        "Encode texts anew in every step again."
+        self.encodings = None
+
     @torch.no_grad()
-    def encode_plainly(self, ids: Tensor, mask: Tensor) -> Tensor:
+    def encode_plainly(self, ids: Tensor) -> Tensor:
         "What the encoder makes of texts without dropout, (B, L, H)."
         with in_eval_mode(self.backbone.get_submodule("encoder")):
-            states: Tensor = self.encode({"input_ids": ids, "attention_mask": mask})[0]
+            states: Tensor = self.encode({"input_ids": ids})[0]
         return states
 
     def recall(self, ids: Tensor, mask: Tensor | None) -> BaseModelOutput:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 class EncoderCache:
     "Encodings by text: each text is encoded once, until `limit` bytes are held; from then on new texts are encoded each time."
 
-    def __init__(self, encode: Callable[[Tensor, Tensor], Tensor], limit: int):
+    def __init__(self, encode: Callable[[Tensor], Tensor], limit: int):
         self.encode, self.limit, self.size = encode, limit, 0
         self.held: dict[bytes, Tensor] = {}
 
@@ -26,11 +26,7 @@ class EncoderCache:
         real = mask.bool()
         keys = [row[chosen].numpy().tobytes() for row, chosen in zip(ids.cpu(), real.cpu(), strict=True)]
         new = {key: i for i, key in enumerate(keys) if key not in self.held}
-        fresh: dict[bytes, Tensor] = {}
-        if new:
-            rows = torch.tensor(list(new.values()), device=ids.device)
-            states = self.encode(ids[rows], mask[rows])
-            fresh = {key: s[real[i]] for (key, i), s in zip(new.items(), states, strict=True)}
+        fresh = {key: self.encode(ids[i, real[i]].unsqueeze(0)).squeeze(0) for key, i in new.items()}
         found = [self.held[key] if key in self.held else fresh[key] for key in keys]
         self.keep(fresh)
         encoded = found[0].new_zeros(*ids.shape, found[0].shape[-1])
@@ -42,7 +38,7 @@ class EncoderCache:
         for key, states in fresh.items():
             size = states.numel() * states.element_size()
             if self.size + size <= self.limit:
-                self.held[key], self.size = states.clone(), self.size + size
+                self.held[key], self.size = states, self.size + size
 
 # %% ../nbs/09_spared.ipynb #c14a1654
 def encoder_changes(stacks: Iterable[str], trained: Iterable[str], shifts_backbone: bool) -> list[str]:

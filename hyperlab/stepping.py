@@ -52,6 +52,8 @@ class Updating:
         self.batches = TrainingBatches(tokens, recipe.batch_size, self.rank, self.world, pad, **plan)
         if recipe.gradient_checkpointing:
             model.gradient_checkpointing_enable()
+        if recipe.cache_encoder:
+            model.cache_encoder()
         self.wrapped = accelerator.prepare_model(compiled(model, recipe.compile))
         groups = parameter_groups(model, recipe.learning_rate, recipe.rates)
         self.optimizer = make_optimizer(groups, recipe.optimizer, recipe.weight_decay)

@@ -324,5 +324,7 @@ def go_on(training: Finishing, interruption: Interruption, show: bool) -> None:
         training.model.eval()
         if recipe.gradient_checkpointing:
             training.model.gradient_checkpointing_disable()
+        if recipe.cache_encoder:
+            training.model.forget_encodings()
         for tracker in training.accelerator.trackers:
             tracker.finish()

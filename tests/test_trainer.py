@@ -129,6 +129,30 @@ def test_recipes_train_and_resume(settings: dict, tmp_path: Path, monkeypatch: p
     assert outcome(toy_run(tmp_path / "broken", **short)) == outcome(whole)
 
 
+def test_kept_encodings_train_and_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    "Encodings are not in a checkpoint: they are made again, and the run is the same to the last bit."
+
+    def run(folder: Path) -> hl.Run:
+        model = toy_model("hyperdecoder", encoder="none", decoder_size=4)
+        short = SHORT | {"steps": 8, "eval_every": 4, "cache_encoder": True}
+        done = hl.train(model, run_dir=folder, progress=False, report_to="none", **short)
+        assert model.encodings is None
+        return done
+
+    whole, plain = run(tmp_path / "whole"), TrainingBatches.__getitem__
+    assert whole.config["recipe"]["cache_encoder"] is True
+    monkeypatch.setattr(TrainingBatches, "__getitem__", lambda self, step: plain(self, step) if step != 7 else 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run(tmp_path / "broken")
+    monkeypatch.undo()
+    assert outcome(run(tmp_path / "broken")) == outcome(whole)
+
+
+def test_encodings_can_be_kept_only_where_the_encoder_is_left_alone(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="changes what the encoder computes"):
+        toy_run(tmp_path, cache_encoder=True)
+
+
 def test_compiled_run_is_the_same_run(tmp_path: Path) -> None:
     "The graph that torch.compile takes, run as it is: the same numbers but for rounding, and a model that is left uncompiled."
     model = toy_model("adapter-dagger")

@@ -31,7 +31,7 @@ def toy_model(method: str = "hyperformer++", seed: int = 0, dropout: float = 0.1
     torch.set_num_threads(1)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
-        if method != "full":
+        if method not in ("full", "hyperdecoder"):
             options = {"reduction_factor": 4, **options}
         return hl.adapt(toy_backbone(dropout=dropout), method, toy_tasks(), tokenizer=toy_tokenizer(), **options)
 
