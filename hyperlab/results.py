@@ -155,15 +155,13 @@ def goals_page(benchmarks: Mapping[str, Benchmark]) -> "pd.DataFrame":
 
 # %% ../nbs/54_results.ipynb #b854aa0e
 def steps_page(timed: Benchmark, held: Benchmark) -> "pd.DataFrame":
-    "The contenders of a step relative to full fine-tuning and to the frozen floor of the same run: time, then bytes."
+    "The contenders of a step: time relative to full fine-tuning and to the frozen floor of the same run, bytes, parameters."
     import pandas as pd
 
-    bytes_of = {row["name"]: row for row in held["rows"]}
-    full = bytes_of[timed["rows"][0]["name"]]  # the first contender of every benchmark
-    rows = {}
+    bytes_of, rows = {row["name"]: row for row in held["rows"]}, {}
     for row in timed["rows"]:
         time = {f"step / {to}": f"{row[f'ratio_{to}']:.2f}" for to in ("full", "floor")} | {"noise": f"± {row['noise']:.2f}"}
         own = bytes_of[row["name"]]
-        share = {f"{kind} / full": f"{own[f'{kind}_bytes'] / full[f'{kind}_bytes']:.2f}" for kind in ("kept", "total")}
-        rows[row["name"]] = {"contender": row["name"]} | time | share | {"trained parameters": own["trained"]}
+        sizes = {f"{kind}, MiB": f"{own[f'{kind}_bytes'] / 2**20:.0f}" for kind in ("kept", "total")}
+        rows[row["name"]] = {"contender": row["name"]} | time | sizes | {"trained parameters": own["trained"]}
     return pd.DataFrame(list(rows.values()))
