@@ -197,7 +197,7 @@ def main(words: list[str] | None = None) -> None:
     if given.json:
         result.write(given.json)
     if given.plot:
-        bench_figure(result).write_html(given.plot, include_plotlyjs="cdn")
+        bench_figure(result).write_html(given.plot)
 
 # %% ../nbs/12_bench.ipynb #a7983804
 #| eval: false

@@ -92,7 +92,7 @@ def trace_step(config: PretrainedConfig, method: Method, load: Load, tasks: int,
     model = traced_model(config, method, min(tasks, load.batch_size), dtype)
     batch = load.batch(config.vocab_size, "meta")
     names = [model.tasks[i % len(model.tasks)] for i in range(load.batch_size)]
-    run = lambda: model(**batch, task=names).loss
+    run = lambda **more: model(**batch, task=names, **more).loss
     own = [*model.parameters(), *model.buffers()]
     with FlopCounterMode(display=False) as counter:
         try:
@@ -103,7 +103,7 @@ def trace_step(config: PretrainedConfig, method: Method, load: Load, tasks: int,
         loss.backward()
         total = counter.get_total_flops()
     model.gradient_checkpointing_enable()
-    _, inputs = kept_bytes(run, own)
+    _, inputs = kept_bytes(lambda: run(use_cache=False), own)  # which transformers would turn off, and say so
     kept_checkpointed, buffers = inputs + (kept - inputs) // config.num_layers, total_bytes(model.buffers())
     return Traced(kept, kept_checkpointed, total, forward, held_parameters(model), buffers, len(model.tasks))
 
