@@ -181,7 +181,7 @@ def bench_figure(result: BenchResult) -> "go.Figure":
     figure = styled(go.Figure(bars), f"{result.subject}: {result.setting}", "relative to full fine-tuning", "")
     floor = next((row.ratio_full for row in shown if row.ratio_floor == 1), None)
     if floor is not None:
-        figure.add_vline(x=floor, line_dash="dot", annotation_text="floor")
+        figure.add_vline(x=floor, line_dash="dot", annotation_text="floor", annotation_position="top")
     return figure.update_layout(height=160 + 26 * len(shown))
 
 
