@@ -140,7 +140,7 @@ def add_weight_gradients(
         if dgate is not None:
             sum_both_sides(m.mul_(part), dgate[i])
 
-
+# %% ../nbs/03_grid.ipynb #414aeb4c
 def weight_backward(g: Tensor, x: Tensor, weight: Tensor, gate: Tensor, needs: Needs) -> Gradients:
     "Gradients where the weight is scaled, one piece and one example at a time."
     by_block, scale = in_blocks(weight, gate)

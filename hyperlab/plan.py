@@ -52,7 +52,7 @@ def held_parameters(model: AdaptedModel) -> tuple[Held, ...]:
     "A model's parameters after a step, each once."
     return tuple(Held(p.nbytes, max(1, len(p)), p.requires_grad, p.grad is not None) for p in model.parameters() if p.numel())
 
-
+# %% ../nbs/14_plan.ipynb #654cfc6f
 @dataclass(frozen=True)
 class Traced:
     "What a step of one device's batch keeps and computes."
@@ -77,7 +77,7 @@ class Traced:
         "Bytes of what is trained on the fullest device."
         return sum(p.share(devices) for p in self.parameters if p.trained)
 
-
+# %% ../nbs/14_plan.ipynb #fb73d0b1
 def traced_model(config: PretrainedConfig, method: Method, tasks: int, dtype: torch.dtype) -> AdaptedModel:
     "A training model of this shape without memory; tasks beyond a batch's size change nothing that is traced."
     backbone = meta_backbone(copy.deepcopy(config)).to(dtype)  # type: ignore[call-arg,arg-type,unused-ignore]
