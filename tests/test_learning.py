@@ -8,7 +8,7 @@ from hyperlab.baselines import baseline
 from hyperlab.firstrun import nano_adapted, nano_run
 
 datasets.disable_progress_bars()
-TASK, STEPS = "nano-trec", 120
+TASK, STEPS = "nano-trec", 150
 ABOVE_MAJORITY = 20  # points; the weakest of them have no more than a bias or twenty vectors to move
 
 

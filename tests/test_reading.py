@@ -92,7 +92,7 @@ def test_questions_over_chunks(hyperdecoder: object) -> None:
     options = {"max_length": 64, "overlap": 16, "max_new_tokens": 8}
     accepted = [a["text"] for a in rows["answers"]]
     before = squad_f1(answer_questions(model.eval(), rows, **options), accepted)
-    first, last = learn(model.train(), chunks["source"][:], chunks["target"][:], 150)
+    first, last = learn(model.train(), chunks["source"][:], chunks["target"][:], 300)
     assert last < 0.5 * first
     answers = answer_questions(model.eval(), rows, **options)
     after = squad_f1(answers, accepted)
