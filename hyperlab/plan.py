@@ -50,7 +50,8 @@ class Held:
 
 def held_parameters(model: AdaptedModel) -> tuple[Held, ...]:
     "A model's parameters after a step, each once."
-    return tuple(Held(p.nbytes, max(1, len(p)), p.requires_grad, p.grad is not None) for p in model.parameters() if p.numel())
+    rows = lambda p: len(p) if p.dim() else 1
+    return tuple(Held(p.nbytes, rows(p), p.requires_grad, p.grad is not None) for p in model.parameters() if p.numel())
 
 # %% ../nbs/14_plan.ipynb #654cfc6f
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ def plan(
     traced, size = trace_step(config, chosen, load, tasks, dtype), dtype.itemsize
     count, own = count_tasks(config, chosen, tasks)
     further = own * (tasks - traced.tasks)  # parameters of tasks that were not traced
-    spread = devices if sharded else 1
+    spread, every = devices if sharded else 1, traced.weights() + size * further
     weights, moments = (held + size * further // spread for held in (traced.weights(spread), traced.trained(spread)))
     gradients = traced.gradients(spread) * (2 if devices > 1 and not sharded else 1)  # DDP's buckets are a second copy
     gathered = 2 * size * largest_unit(config) if sharded and devices > 1 else 0
@@ -203,7 +204,7 @@ def plan(
     name = backbone if isinstance(backbone, str) else config.model_type
     title = f"{name}, {chosen.name}, {tasks:,} tasks, {devices} × {batch_size} × {length}{''.join(f', {w}' for w in ways)}"
     kept = traced.kept_checkpointed if checkpointing else traced.kept
-    seconds = None if speed is None else step_seconds(traced, traced.weights(), speed, bandwidth, sharded, checkpointing)
+    seconds = None if speed is None else step_seconds(traced, every, speed, bandwidth, sharded, checkpointing)
     parts = (weights + gathered, gradients, 2 * moments, kept)
     return Forecast(title, count, *parts, memory, seconds, devices * batch_size)
 

@@ -112,6 +112,14 @@ def test_command_writes_table_rows_and_goals(tmp_path: Path, capsys: pytest.Capt
     assert len(read_goals(tmp_path)) == 2
 
 
+def test_processes_are_pooled(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    main(["grid", "--batch-size", "2", "--length", "8", "--rounds", "2", "--processes", "2", "--json", str(tmp_path / "grid.json")])
+    record = json.loads((tmp_path / "grid.json").read_text())
+    assert record["processes"] == 2 and [row["name"] for row in record["rows"]] == ["plain linear", "gated linear"]
+    assert record["goals"][0]["measured"] == pytest.approx(record["rows"][1]["ratio_full"])
+    assert "in each of 2 processes" in capsys.readouterr().out
+
+
 def test_unknown_peers_and_subjects_are_refused() -> None:
     with pytest.raises(ValueError, match="did you mean 'peft'"):
         main(["grid", "--peers", "pefft"])
