@@ -5,7 +5,7 @@ The library asks for an older transformers than hyperlab, so it has an environme
     python -m venv peers && peers/bin/pip install torch adapters lazy-loader pandas
     PYTHONPATH=. peers/bin/python benchmarks/adapterhub.py [--rounds 5] [--json hyperlab/bench_results/adapterhub.json]
 
-Only ratios within this run can be set beside ratios of another one. Only hyperlab.bench and hyperlab.bench_table are used,
+Only ratios within this run can be set beside ratios of another one. Only hyperlab.bench and hyperlab.bench.measuring are used,
 which need torch alone.
 """
 
@@ -17,8 +17,8 @@ import adapters
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
-from hyperlab.bench import step_memory, take_turns
-from hyperlab.bench_table import BenchResult, timed_rows
+from hyperlab.bench.measuring import step_memory, take_turns
+from hyperlab.bench.measuring import BenchResult, timed_rows
 
 CONFIGS = {
     "AdapterHub bottleneck, two per layer": "double_seq_bn[reduction_factor=32]",

@@ -10,8 +10,8 @@ import argparse
 
 import torch
 
-from hyperlab import fastfood
-from hyperlab.bench import take_turns
+from hyperlab.methods import intrinsic_said as fastfood
+from hyperlab.bench.measuring import take_turns
 
 
 def with_radix(x: torch.Tensor, radix: int) -> torch.Tensor:

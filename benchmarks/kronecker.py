@@ -3,7 +3,7 @@
     python benchmarks/kronecker.py [--rounds 7] [--threads 1]
 
 Both projections of an adapter, for widths, bottlenecks D, n, ranks r and numbers of positions. The last columns are D/(n r) and the
-ratio factored / built; `hyperlab.phm.FACTORED_FROM` is where the library changes over.
+ratio factored / built; `hyperlab.methods.compacter.FACTORED_FROM` is where the library changes over.
 """
 
 import argparse
@@ -12,8 +12,8 @@ import statistics
 
 import torch
 
-from hyperlab.bench import take_turns
-from hyperlab.phm import FACTORED_FROM, factored_product, kronecker_sum, prefers_factors
+from hyperlab.bench.measuring import take_turns
+from hyperlab.methods.compacter import FACTORED_FROM, factored_product, kronecker_sum, prefers_factors
 
 
 def candidates(width: int, bottleneck: int, n: int, rank: int, positions: int) -> dict:

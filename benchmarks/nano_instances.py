@@ -10,7 +10,7 @@ import datasets
 import torch
 
 import hyperlab as hl
-from hyperlab.probe import save_instances
+from hyperlab.analysis.probes import save_instances
 
 SHIPPED = Path(hl.__file__).parent / "nano_results" / "instances.safetensors"
 

@@ -13,9 +13,9 @@ import datasets
 import torch
 
 import hyperlab as hl
-from hyperlab.firstrun import nano_adapted, nano_run
-from hyperlab.folder import write_json
-from hyperlab.taskmap import VIEWS, related_by_chance
+from hyperlab.nano.settings import nano_adapted, nano_run
+from hyperlab.core.files import write_json
+from hyperlab.analysis.task_vectors import VIEWS, related_by_chance
 
 # What the released code's labels are taken with: the recipe is that of the other nano runs
 NUMBERS = {"protocol": "released", "loss": "mean", "label_smoothing": 0.0, "schedule": "linear", "warmup": 120, "temperature": 10,

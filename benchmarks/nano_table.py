@@ -13,9 +13,10 @@ import datasets
 import torch
 
 import hyperlab as hl
-from hyperlab.baselines import KINDS, baseline
-from hyperlab.firstrun import COMPARED, SETTINGS, result_name, write_result
-from hyperlab.folder import write_json
+from hyperlab.training.evaluation import KINDS, baseline
+from hyperlab.experiments.shipped_results import result_name, write_result
+from hyperlab.nano.settings import COMPARED, SETTINGS
+from hyperlab.core.files import write_json
 
 PACKAGE = Path(hl.__file__).parent
 SHIPPED = "hyperformer++-0"

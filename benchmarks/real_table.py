@@ -13,9 +13,10 @@ import datasets
 import torch
 
 import hyperlab as hl
-from hyperlab.folder import Run, write_json
-from hyperlab.shots import pack_fits
-from hyperlab.updates import own_chance, seed_everything
+from hyperlab.core.files import write_json
+from hyperlab.training.run_folder import Run
+from hyperlab.experiments.few_shot_study import pack_fits
+from hyperlab.training.update import own_chance, seed_everything
 
 BACKBONE = "google/flan-t5-small"
 # for the first two, the better of two by the training loss of the first 30 to 40 updates; full fine-tuning had one

@@ -16,7 +16,7 @@ from pathlib import Path
 import datasets
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from hyperlab.data import tokenize
+from hyperlab.data.tokens import tokenize
 
 
 def rows(config: str, split: str) -> datasets.Dataset:

@@ -21,16 +21,17 @@ from datasets import Dataset
 from tqdm import tqdm
 
 import hyperlab as hl
-from hyperlab.backbones import shape_of
-from hyperlab.evaluation import TaskSplit, load_task_split
-from hyperlab.folder import Run
-from hyperlab.guard import batch_logits
-from hyperlab.interruption import Interruption
-from hyperlab.protocols import Recipe
-from hyperlab.toy import toy_tasks, toy_tokenizer
-from hyperlab.machine import make_accelerator
-from hyperlab.trainer import Finishing
-from hyperlab.updates import make_optimizer, parameter_groups, rate_factor, seed_everything, set_rates, target_tokens, token_loss
+from hyperlab.core.backbones import shape_of
+from hyperlab.data.tokens import TaskSplit, load_task_split
+from hyperlab.training.run_folder import Run
+from hyperlab.training.update import batch_logits
+from hyperlab.training.environment import Interruption
+from hyperlab.training.recipes import Recipe
+from hyperlab.nano.toy import toy_tasks, toy_tokenizer
+from hyperlab.training.environment import make_accelerator
+from hyperlab.training.trainer import Finishing
+from hyperlab.training.update import make_optimizer, parameter_groups, rate_factor, seed_everything
+from hyperlab.training.update import set_rates, target_tokens, token_loss
 
 
 def random_tokens(rows: int, length: int, target: int) -> Dataset:

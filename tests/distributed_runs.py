@@ -11,9 +11,9 @@ import torch
 
 import hyperlab as hl
 from conftest import tiny_config
-from hyperlab.batches import TrainingBatches
-from hyperlab.comparison import Load
-from hyperlab.interruption import Interruption
+from hyperlab.data.batches import TrainingBatches
+from hyperlab.bench.contenders import Load
+from hyperlab.training.environment import Interruption
 from toy_runs import SHORT, toy_model
 
 METHODS = ("hyperformer++", "adapter-dagger", "full")

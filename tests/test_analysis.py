@@ -7,12 +7,12 @@ from conftest import TASKS, awaken, tiny_backbone
 from test_methods import SMALL
 
 import hyperlab as hl
-from hyperlab.analysis import PROJECTIONS, Where, project, representations, sites_of, task_points
-from hyperlab.microscope import site_norms, unit_activations, weights_of
-from hyperlab.mixing import mixes_tasks
-from hyperlab.probe import Instances
-from hyperlab.relations import cluster_tasks, cosines, family_purity, nearest_tasks
-from hyperlab.toy import toy_tokenizer
+from hyperlab.analysis.task_vectors import PROJECTIONS, Where, project, representations, sites_of, task_points
+from hyperlab.analysis.adapter_weights import site_norms, unit_activations, weights_of
+from hyperlab.analysis.interpolation import mixes_tasks
+from hyperlab.analysis.probes import Instances
+from hyperlab.analysis.similarity import cluster_tasks, cosines, family_purity, nearest_tasks
+from hyperlab.nano.toy import toy_tokenizer
 
 
 def made(method: str, tasks: list[str] | None = None) -> hl.AdaptedModel:

@@ -9,11 +9,12 @@ from conftest import TASKS, awaken, tiny_backbone
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import hyperlab as hl
-from hyperlab import adapters, thrift
-from hyperlab.bench import kept_bytes, main, step_memory
-from hyperlab.bench_table import read_goals
-from hyperlab.comparison import stepper
-from hyperlab.spared import label_positions
+from hyperlab.core import adapters, lean_autograd
+from hyperlab.bench.__main__ import main
+from hyperlab.bench.measuring import kept_bytes, step_memory
+from hyperlab.bench.measuring import read_goals
+from hyperlab.bench.contenders import stepper
+from hyperlab.core.forward import label_positions
 
 SMALL = {"reduction_factor": 8}
 OPTIONS: dict = dict.fromkeys(("hyperformer++", "hyperformer", "adapter", "adapter-dagger"), SMALL) | {"full": {}, "bitfit": {}}
@@ -37,8 +38,9 @@ def loss_and_gradients(model: hl.AdaptedModel, batch: dict, **inputs: object) ->
 def test_thrift_computes_the_same(method: str, mixed: bool, batch: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     model, task = trained(method), [TASKS[i % 3] for i in range(6)] if mixed else "rte"
     loss, gradients = loss_and_gradients(model, batch, task=task)
-    for room in (thrift, adapters):  # every module as it is, and the adapter as a chain of operations
-        monkeypatch.setattr(room, "keeps_for_backward", lambda *_: False)
+    # every module as it is, and the adapter as a chain of operations
+    for module in (lean_autograd, adapters):
+        monkeypatch.setattr(module, "keeps_for_backward", lambda *_: False)
     plain_loss, plain_gradients = loss_and_gradients(model, batch, task=task)
     assert torch.equal(loss, plain_loss)
     assert gradients.keys() == plain_gradients.keys()
@@ -128,7 +130,7 @@ def test_unknown_peers_and_subjects_are_refused() -> None:
 
 
 def test_a_step_is_a_step() -> None:
-    from hyperlab.comparison import Load
+    from hyperlab.bench.contenders import Load
 
     model = trained("hyperformer++")
     before = [p.clone() for p in model.parameters() if p.requires_grad]
@@ -139,7 +141,7 @@ def test_a_step_is_a_step() -> None:
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("method", ["hyperformer++", "full"])
 def test_loss_at_label_positions_is_that_of_the_whole(method: str, smoothing: float, batch: dict) -> None:
-    from hyperlab.guard import batch_loss, with_positions
+    from hyperlab.training.update import batch_loss, with_positions
 
     model = trained(method)
     given = batch | {"task": [TASKS[i % 3] for i in range(6)], "attention_mask": torch.ones_like(batch["input_ids"])}
@@ -172,7 +174,7 @@ class Waits(TorchDispatchMode):
 
 @pytest.mark.parametrize("method", ["hyperformer++", "hyperformer", "adapter", "adapter-dagger", "full"])
 def test_a_step_waits_for_nothing(method: str, batch: dict) -> None:
-    from hyperlab.guard import batch_loss, with_positions
+    from hyperlab.training.update import batch_loss, with_positions
 
     model = trained(method)
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], fused=True)
@@ -188,7 +190,7 @@ def test_a_step_waits_for_nothing(method: str, batch: dict) -> None:
 
 
 def test_a_mask_that_masks_nothing_is_left_out_and_another_is_kept(batch: dict) -> None:
-    from hyperlab.guard import batch_loss, with_positions
+    from hyperlab.training.update import batch_loss, with_positions
 
     model = trained("hyperformer++").eval()
     given = batch | {"task": "rte", "attention_mask": torch.ones_like(batch["input_ids"])}
@@ -241,8 +243,8 @@ def test_bound_adapters_and_short_norms_generate_the_same(method: str, batch: di
     call = batch | {"task": "rte"}
     with torch.no_grad():
         brief = model(**call).logits
-        for room in (adapters.Serial, adapters.Adapter):
-            monkeypatch.setattr(room, "bind", lambda self, weights: lambda x: self(x, weights))
+        for kind in (adapters.Serial, adapters.Adapter):
+            monkeypatch.setattr(kind, "bind", lambda self, weights: lambda x: self(x, weights))
         model.applied.thrift.remove()
         assert torch.equal(brief, model(**call).logits)
 

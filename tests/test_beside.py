@@ -8,9 +8,9 @@ import pytest
 from toy_runs import toy_run
 
 import hyperlab as hl
-from hyperlab.beside import Measured, all_measured, rows_with_runs
-from hyperlab.papers import GLUE_METRICS, known_tables, paper_table
-from hyperlab.runs import reported_row
+from hyperlab.experiments.paper_comparison import Measured, all_measured, rows_with_runs
+from hyperlab.papers.tables import GLUE_METRICS, known_tables, paper_table
+from hyperlab.experiments.paper_comparison import reported_row
 
 SHIPPED = all_measured()
 

@@ -25,8 +25,8 @@ import torch
 from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
-from hyperlab.probe import Instances
-from hyperlab.toy import toy_backbone
+from hyperlab.analysis.probes import Instances
+from hyperlab.nano.toy import toy_backbone
 from hyperlab.widgets.panel import page
 
 ROOT = Path(__file__).parent.parent

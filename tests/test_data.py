@@ -14,8 +14,9 @@ from datasets import Dataset
 from local_hub import PROJECT, sentences, tiny_tokenizer
 from transformers import ByT5Tokenizer
 
-from hyperlab.chunks import best_answers, chunk_rows
-from hyperlab.data import _publish, cache_root, token_features, token_ids, tokenize, tokenizer_fingerprint, truncation
+from hyperlab.data.tokens import best_answers, chunk_rows
+from hyperlab.core.files import _publish
+from hyperlab.data.tokens import cache_root, token_features, token_ids, tokenize, tokenizer_fingerprint, truncation
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from local_hub import sentences
-from hyperlab.data import tokenize
+from hyperlab.data.tokens import tokenize
 from datasets import Dataset
 from transformers import AutoTokenizer
 text = sentences({count}, 5)

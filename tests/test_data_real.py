@@ -20,7 +20,7 @@ import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 import hyperlab as hl
-from hyperlab.data import token_ids
+from hyperlab.data.tokens import token_ids
 
 datasets.disable_progress_bars()
 loaded = {name: hl.task(name).load("train", max_examples=3_000) for name in hl.tasks("glue")}

@@ -15,9 +15,9 @@ from safetensors.torch import load_file
 import hyperlab as hl
 from conftest import tiny_config
 from distributed_runs import METHODS, PLANNED, planned_model, steps, train
-from hyperlab.machine import make_accelerator
-from hyperlab.plan import largest_unit
-from hyperlab.resume import snapshots
+from hyperlab.training.environment import make_accelerator
+from hyperlab.bench.planning import largest_unit
+from hyperlab.training.run_folder import snapshots
 from toy_runs import outcome
 
 HERE = Path(__file__).parent

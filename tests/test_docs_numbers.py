@@ -1,4 +1,4 @@
-"""Every number in a table of the docs comes out of a result file, of a count, or of `hyperlab.papers`: none is typed in.
+"""Every number in a table of the docs comes out of a result file, of a count, or of `hyperlab.papers.tables`: none is typed in.
 
 Tables with figures are printed by code. So the text of the notebooks may hold no table with figures, code that prints
 tables may hold no figure of its own, and README.md may hold no table that no code prints. Whether the printing code really
@@ -22,7 +22,7 @@ import nbformat
 import numpy as np
 import pytest
 
-COST, FIRSTRUN, SHIPPED = (importlib.import_module(f"hyperlab.{room}") for room in ("cost", "firstrun", "results"))
+COST, SHIPPED = (importlib.import_module(f"hyperlab.{module}") for module in ("papers.parameters", "experiments.shipped_results"))
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted(p for p in (ROOT / "nbs").rglob("*.ipynb") if not {".ipynb_checkpoints", "runs"} & set(p.parts))
 
@@ -162,15 +162,15 @@ def moved_fits(fits: Any) -> Any:
 
 def move_sources(patch: pytest.MonkeyPatch) -> None:
     "Other results, other counts, and other figures of the papers; no code is touched that makes a table of them."
-    results, count, reported, unpack = FIRSTRUN.shipped_results, COST.count_method, COST.reported_figures, SHIPPED.unpack_fits
+    results, count, reported, unpack = SHIPPED.shipped_results, COST.count_method, COST.reported_figures, SHIPPED.unpack_fits
     other: Callable[[str], str] = lambda text: re.sub(r"\d", lambda digit: str((int(digit[0]) + 1) % 10), text)
 
     def more_results() -> dict[str, Any]:
         found = moved(copy.deepcopy(results()))
         return found | {f"{name}-more": result for name, result in found.items() if name != "baselines"}
 
-    patch.setattr(FIRSTRUN, "shipped_results", more_results)
-    patch.setattr(FIRSTRUN, "json", SimpleNamespace(loads=lambda text: moved(json.loads(text))))
+    patch.setattr(SHIPPED, "shipped_results", more_results)
+    patch.setattr(SHIPPED, "json", SimpleNamespace(loads=lambda text: moved(json.loads(text))))
     patch.setattr(SHIPPED, "json", SimpleNamespace(loads=lambda text: moved(json.loads(text))))
     patch.setattr(SHIPPED, "unpack_fits", lambda path: moved_fits(unpack(path)))
     patch.setattr(COST, "count_method", lambda *a: replace(c := count(*a), backbone=3 * c.backbone))

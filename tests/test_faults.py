@@ -16,8 +16,8 @@ import pytest
 import torch
 
 import hyperlab as hl
-from hyperlab import evaluation, resume
-from hyperlab.resume import newest_snapshot, snapshots
+from hyperlab.training import evaluation, run_folder
+from hyperlab.training.run_folder import newest_snapshot, snapshots
 from toy_runs import SHORT, forked, outcome, toy_model, toy_run
 
 
@@ -65,7 +65,7 @@ def test_killed_inside_a_save(undisturbed, tmp_path: Path, place: str) -> None:
     for number, after in ((3, False), (2, True)):
 
         def work(number: int = number, after: bool = after) -> None:
-            owner = os if place == "replace" else resume
+            owner = os if place == "replace" else run_folder
             plain, calls = getattr(owner, place), [0]
 
             def deadly(*args: object, **kwargs: object) -> object:
@@ -103,7 +103,7 @@ def test_terminated_in_order(undisturbed, tmp_path: Path) -> None:
 
 def test_interrupted_by_hand(undisturbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     "Ctrl-C in an update: KeyboardInterrupt for the caller, a run that can go on."
-    from hyperlab.batches import TrainingBatches
+    from hyperlab.data.batches import TrainingBatches
 
     plain = TrainingBatches.__getitem__
     for step in (5, 14):
@@ -141,7 +141,7 @@ def test_full_disk(undisturbed, tmp_path: Path) -> None:
     seen: list[int] = []
 
     def work() -> None:
-        plain = resume.tensor_bytes
+        plain = run_folder.tensor_bytes
 
         def limited(tensors: dict[str, torch.Tensor]) -> bytes:
             seen.append(1)
@@ -151,7 +151,7 @@ def test_full_disk(undisturbed, tmp_path: Path) -> None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (len(content) // 2, resource.RLIM_INFINITY))
             return content
 
-        resume.tensor_bytes = limited
+        run_folder.tensor_bytes = limited
         try:
             toy_run(tmp_path / "run")
         except OSError as error:
@@ -172,7 +172,7 @@ def test_full_disk(undisturbed, tmp_path: Path) -> None:
 
 def broken_off(folder: Path, at: int) -> None:
     "A run that ends with an error before step `at`."
-    from hyperlab.batches import TrainingBatches
+    from hyperlab.data.batches import TrainingBatches
 
     plain = TrainingBatches.__getitem__
 

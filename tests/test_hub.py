@@ -9,7 +9,7 @@ from local_hub import LocalHub, run, write_data_set, write_model
 LOADERS = """
 import json
 from huggingface_hub import constants
-from hyperlab.hub import explain_hub_errors
+from hyperlab.core.errors import explain_hub_errors
 
 constants.DOWNLOAD_CHUNK_SIZE = 1_000  # a broken download goes on after its last whole chunk; 10 MB is all we have
 

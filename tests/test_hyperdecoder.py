@@ -11,9 +11,9 @@ from safetensors import safe_open
 from transformers import T5Config, T5ForConditionalGeneration
 
 import hyperlab as hl
-from hyperlab.probe import instance_embeddings
-from hyperlab.trainer import model_recipe
-from hyperlab.updates import parameter_groups
+from hyperlab.analysis.probes import instance_embeddings
+from hyperlab.training.recipes import model_recipe
+from hyperlab.training.update import parameter_groups
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "hyperdecoder.safetensors"
 SIZES = {"encoder_size": 4, "decoder_size": 3, "hypernetwork_width": 6}

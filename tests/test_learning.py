@@ -4,8 +4,8 @@ import datasets
 import pytest
 
 import hyperlab as hl
-from hyperlab.baselines import baseline
-from hyperlab.firstrun import nano_adapted, nano_run
+from hyperlab.training.evaluation import baseline
+from hyperlab.nano.settings import nano_adapted, nano_run
 
 datasets.disable_progress_bars()
 TASK, STEPS = "nano-trec", 150

@@ -12,12 +12,13 @@ from datasets import disable_progress_bars
 from transformers import AutoTokenizer
 
 import hyperlab as hl
-from hyperlab.backbones import place_of
-from hyperlab.baselines import baseline
-from hyperlab.nano import NANO, NANO_ENTRIES, SPLITS, inference, nano_data, paws, similarity, some_event, texts_of
-from hyperlab.objectives import Text, all_tokens, correction, nano_tokenizer, some_text
-from hyperlab.pretraining import Pretraining, pretrain
-from hyperlab.world import KIND_OF, Draw, Event, Thing, an_event, near_miss, part_of, say
+from hyperlab.core.backbones import place_of
+from hyperlab.training.evaluation import baseline
+from hyperlab.data.splits import SPLITS
+from hyperlab.nano.tasks import NANO, WORLD_TASKS, inference, nano_data, paws, similarity, some_event, texts_of
+from hyperlab.nano.pretraining_texts import Text, all_tokens, correction, nano_tokenizer, some_text
+from hyperlab.nano.pretraining import Pretraining, pretrain
+from hyperlab.nano.grammar import KIND_OF, Draw, Event, Thing, an_event, near_miss, part_of, say
 
 disable_progress_bars()
 BACKBONE = Path(place_of("nano"))
@@ -85,7 +86,7 @@ def test_splits_share_no_sentence(name):
         assert not seen[one] & seen[other]
 
 
-@pytest.mark.parametrize("name", list(NANO_ENTRIES))
+@pytest.mark.parametrize("name", list(WORLD_TASKS))
 def test_every_class_occurs_and_every_word_is_known(name):
     task, tokenizer = hl.task(name), nano_tokenizer()
     rows = task.load("test", name_in_prompt=True)

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 import hyperlab as hl
-from hyperlab.methods.method import get_method
-from hyperlab.metrics import METRICS
-from hyperlab.papers import AVERAGES, PAPERS, Row, Table, average_table, averaging_rules, fits
-from hyperlab.papers import known_tables, paper_table, table_frame
+from hyperlab.core.method import get_method
+from hyperlab.data.metrics import METRICS
+from hyperlab.papers.tables import AVERAGES, PAPERS, Row, Table, average_table, averaging_rules, fits
+from hyperlab.papers.tables import known_tables, paper_table, table_frame
 
 TABLES = known_tables()
 NAMES = [f"{paper} {number}" for paper, number in TABLES]

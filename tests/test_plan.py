@@ -5,9 +5,9 @@ import torch
 from conftest import tiny_config
 
 import hyperlab as hl
-from hyperlab.bench import step_memory
-from hyperlab.comparison import Load, stepper
-from hyperlab.plan import Held, count_tasks
+from hyperlab.bench.measuring import step_memory
+from hyperlab.bench.contenders import Load, stepper
+from hyperlab.bench.planning import Held, count_tasks
 
 METHODS = ["full", "hyperformer++", "adapter", "compacter", "bitfit", "prompt-tuning", "hyperdecoder", "hypergrid", "pfeiffer"]
 OPTIONS = {

@@ -13,9 +13,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 import hyperlab as hl
-from hyperlab.chunks import chunk_rows
-from hyperlab.metrics import rouge2, squad_f1
-from hyperlab.reading import answer_questions
+from hyperlab.data.tokens import chunk_rows
+from hyperlab.data.metrics import rouge2, squad_f1
+from hyperlab.training.evaluation import answer_questions
 
 HUB = next((p / "shared/hub" for p in Path(__file__).resolve().parents if (p / "shared/hub/datasets").is_dir()), None)
 

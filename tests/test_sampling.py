@@ -14,9 +14,9 @@ from local_hub import PROJECT
 from scipy.stats import chi2
 
 import hyperlab as hl
-from hyperlab.batches import TrainingBatches, evaluation_batches, in_order
-from hyperlab.data import token_features
-from hyperlab.sampling import BatchPlan, _key, drawn_before, padding_cost, permuted, visited
+from hyperlab.data.batches import TrainingBatches, evaluation_batches, in_order
+from hyperlab.data.tokens import token_features
+from hyperlab.data.batches import BatchPlan, _key, drawn_before, padding_cost, permuted, visited
 
 SIZES = {"rte": 249, "mrpc": 367, "stsb": 575, "cola": 855, "sst2": 6735, "qnli": 10474}
 UNLIKELY = 1e-6  # a test of a right sampler fails once in a million seeds, and the seeds are fixed
@@ -85,7 +85,7 @@ def test_a_step_depends_on_seed_and_step_alone(mixed: bool):
 
 def test_another_process_draws_the_same():
     code = (
-        "import numpy as np, hashlib; from hyperlab.sampling import BatchPlan\n"
+        "import numpy as np, hashlib; from hyperlab.data.batches import BatchPlan\n"
         "plan = BatchPlan({'a': np.arange(5, 90), 'b': np.arange(5, 900)}, 8, mixed=True)\n"
         "draws = [(d.tasks, d.rows.tolist()) for d in map(plan.batch, range(0, 3000, 7))]\n"
         "print(hashlib.sha1(repr(draws).encode()).hexdigest())"

@@ -92,7 +92,7 @@ def test_a_failed_write_leaves_the_earlier_checkpoint(tmp_path: Path, monkeypatc
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("hyperlab.checkpoint.os.replace", full_disk)
+        patch.setattr("hyperlab.core.files.os.replace", full_disk)
         with pytest.raises(OSError, match="No space left"):
             model.save(tmp_path)
     assert not list(tmp_path.glob(".*part"))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from hyperlab.metrics import METRICS
-from hyperlab.statistics import Question, compare_answers, compare_predictions, compare_scores, exchange
-from hyperlab.statistics import flip_examples, holm, sign_flip
-from hyperlab.weighted import slow_scorer, units, weighted_metric
+from hyperlab.data.metrics import METRICS
+from hyperlab.analysis.statistics import Question, compare_answers, compare_predictions, compare_scores, exchange
+from hyperlab.analysis.statistics import flip_examples, holm, sign_flip
+from hyperlab.analysis.statistics import slow_scorer, units, weighted_metric
 
 
 def scores(gap: float, runs: int, seed: int = 0, examples: int = 120) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 import hyperlab as hl
-from hyperlab.sweep import grid_cells, is_due
+from hyperlab.experiments.sweep import grid_cells, is_due
 
 PROJECT = Path(__file__).resolve().parents[1]
 NOTEBOOK = PROJECT / "nbs" / "train.ipynb"

@@ -14,10 +14,10 @@ import pytest
 from datasets import Dataset, DatasetDict, disable_progress_bars, load_from_disk
 
 import hyperlab as hl
-from hyperlab import metrics
-from hyperlab.answers import PROTOCOLS, Accepted, Classes, FreeText, Score, style
-from hyperlab.benchmarks import ENTRIES
-from hyperlab.splits import HALVED_VALIDATION, HELD_OUT, Part, SplitRule
+from hyperlab.data import metrics
+from hyperlab.data.prompts import PROTOCOLS, Accepted, Classes, FreeText, Score, style
+from hyperlab.data.benchmarks import ENTRIES
+from hyperlab.data.splits import HALVED_VALIDATION, HELD_OUT, Part, SplitRule
 
 disable_progress_bars()
 SPLITS = ("train", "validation", "test")
@@ -81,22 +81,6 @@ def test_groups_hold_the_papers_tasks():
     assert hl.tasks("summarisation-nli") == ["xsum", "cnn_dailymail", "wikilingua", "mnli", "abductive_nli", "anli"]
     assert "wnli" in hl.tasks()
     assert "opposite label" in hl.task("wnli").note
-
-
-@pytest.mark.parametrize("order", [
-    "import hyperlab as hl; hl.tasks; import hyperlab.tasks",
-    "import hyperlab.tasks; import hyperlab as hl",
-    "from hyperlab.tasks import Task; import hyperlab as hl; hl.tasks",
-    "import hyperlab as hl; hl.task('rte'); import hyperlab.tasks",
-    "import importlib; importlib.import_module('hyperlab.tasks'); import hyperlab as hl; from hyperlab import tasks",
-    "from hyperlab import tasks; assert tasks('glue'); import hyperlab as hl; import hyperlab.tasks",
-])
-def test_the_list_and_the_module_share_a_name_in_any_import_order(order):
-    code = f"{order}\nimport sys\nfrom hyperlab.tasks import Task, task\nimport hyperlab.tasks\n" \
-           "assert hl.tasks('glue')[0] == 'cola' == hyperlab.tasks('glue')[0]\n" \
-           "assert hl.tasks.Task is Task is hl.Task and hl.task('rte') is task('rte')\n" \
-           "heavy = {'torch', 'datasets', 'sklearn', 'scipy', 'pandas'} & set(sys.modules)\nassert not heavy, heavy"
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
 def test_unknown_names_are_answered_with_the_nearest():
@@ -235,7 +219,7 @@ def test_a_leaked_row_is_found():
 
 
 def test_a_shuffle_without_a_seed_does_not_get_past_the_proof(monkeypatch):
-    monkeypatch.setattr("hyperlab.splits.shuffled", lambda rows, seed=0: np.random.default_rng().permutation(rows))
+    monkeypatch.setattr("hyperlab.data.splits.shuffled", lambda rows, seed=0: np.random.default_rng().permutation(rows))
     table = Dataset.from_dict({"text": [f"row {i}" for i in range(4000)], "label": [0, 1] * 2000})
     task = replace(tiny(), splits=HELD_OUT, data=DatasetDict({"train": table, "validation": table}))
     with pytest.raises(hl.SplitLeak, match="train and validation share"):
@@ -256,7 +240,7 @@ def test_repeated_text_is_counted_and_taken_out_of_train_under_clean_only():
 
 
 def test_splits_are_the_same_in_every_process():
-    code = "import json; from hyperlab.splits import *\n" \
+    code = "import json; from hyperlab.data.splits import *\n" \
            "splits = available_splits(HELD_OUT, {'train': 3000, 'validation': 30})\n" \
            "print(json.dumps({s: {k: v.tolist() for k, v in r.items()} for s, r in splits.items()}))"
     run = lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout

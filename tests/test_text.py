@@ -4,7 +4,7 @@ import torch
 from conftest import awaken
 
 import hyperlab as hl
-from hyperlab.toy import toy_backbone, toy_tasks, toy_tokenizer
+from hyperlab.nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 
 TEXTS = ["the happy cat sits near a merry tree today", "a gloomy dog"]
 

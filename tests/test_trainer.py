@@ -13,13 +13,13 @@ import pytest
 import torch
 
 import hyperlab as hl
-from hyperlab.answers import Accepted
-from hyperlab.batches import TrainingBatches
-from hyperlab.entry import Task
-from hyperlab.papers_compacter import COMPARED, TRAINING
-from hyperlab.resume import snapshots
-from hyperlab.toy import toy_backbone, toy_tokenizer
-from hyperlab.updates import target_tokens, token_loss
+from hyperlab.data.prompts import Accepted
+from hyperlab.data.batches import TrainingBatches
+from hyperlab.data.task import Task
+from hyperlab.papers.compacter import COMPARED, TRAINING
+from hyperlab.training.run_folder import snapshots
+from hyperlab.nano.toy import toy_backbone, toy_tokenizer
+from hyperlab.training.update import target_tokens, token_loss
 from toy_runs import SHORT, outcome, toy_model, toy_run
 
 RATES = {"hyperformer++": 5e-3, "adapter-dagger": 1e-2, "full": 1e-3}
@@ -76,7 +76,7 @@ def test_first_logged_loss_is_the_plain_mean(tmp_path: Path) -> None:
     "Without dropout, and with a batch of one task, the log's first loss is transformers' own."
     settings = {"steps": 1, "log_every": 1, "mixed": False, "batch_size": 8}
     model = toy_model(dropout=0.0)
-    from hyperlab.evaluation import load_task_split
+    from hyperlab.data.tokens import load_task_split
 
     tokens = {name: load_task_split(name, "train", model).tokens for name in model.tasks}
     batch = TrainingBatches(tokens, 8, mixed=False, seed=0)[0]
@@ -331,9 +331,6 @@ def test_runs_is_a_table(finished: hl.Run) -> None:
     table = hl.runs(finished.path.parent)
     assert table.method.tolist() == ["adapter-dagger"]
     assert table["toy-pet.accuracy"].iloc[0] == finished.result["tasks"]["toy-pet"]["accuracy"]
-    import hyperlab.runs
-
-    assert hyperlab.runs is hl.runs
     assert math.isclose(hl.compare(table).loc["adapter-dagger", "average_tasks"], finished.result["average_tasks"])
     assert len(hl.curves(finished, "loss").data[0].x) == SHORT["steps"] // SHORT["log_every"]
     assert json.loads((finished.path / "result.json").read_text()) == finished.result
@@ -342,7 +339,7 @@ def test_runs_is_a_table(finished: hl.Run) -> None:
 @pytest.fixture
 def reading_task() -> str:
     "A made-up reading task: one animal in a context of fifty words, for a model that reads twenty-four at a time."
-    from hyperlab.toy import FILLER, PETS
+    from hyperlab.nano.toy import FILLER, PETS
 
     chance = random.Random(0)
 

@@ -5,14 +5,14 @@ import pytest
 import torch
 
 import hyperlab as hl
-import hyperlab.shots
-import hyperlab.transfer
-from hyperlab.evaluation import load_task_split
-from hyperlab.experiments import make_run, variants_of
-from hyperlab.starts import choose_start, task_parameters
-from hyperlab.toy import toy_backbone, toy_tasks, toy_tokenizer
-from hyperlab.transfer import tuning
-from hyperlab.updates import trained_parameters
+import hyperlab.experiments.few_shot_study
+import hyperlab.training.few_shot
+from hyperlab.data.tokens import load_task_split
+from hyperlab.experiments.paper_studies import make_run, variants_of
+from hyperlab.training.few_shot import choose_start, task_parameters
+from hyperlab.nano.toy import toy_backbone, toy_tasks, toy_tokenizer
+from hyperlab.training.few_shot import tuning
+from hyperlab.training.update import trained_parameters
 
 datasets.disable_progress_bars()
 QUICK = {"shots": 8, "candidates": (0, 2), "eval_examples": 10, "learning_rate": 1e-2, "progress": False}
@@ -96,14 +96,15 @@ def test_norms_stay_where_they_are_if_asked():
 @pytest.mark.parametrize("like", ["auto", "simplex"])
 def test_a_start_is_chosen_on_the_examples_alone(like, monkeypatch):
     seen = []
-    load = hyperlab.transfer.load_task_split
+    load = hyperlab.training.few_shot.load_task_split
 
     def noted(kind, rows):
         seen.append((kind, rows))
         return rows
 
-    monkeypatch.setattr(hyperlab.transfer, "load_task_split", lambda n, split, *a, **k: noted(split, load(n, split, *a, **k)))
-    monkeypatch.setattr(hyperlab.transfer, "choose_start", lambda m, rows, way: choose_start(m, noted("asked", rows), way))
+    note = lambda name, split, *a, **k: noted(split, load(name, split, *a, **k))
+    monkeypatch.setattr(hyperlab.training.few_shot, "load_task_split", note)
+    monkeypatch.setattr(hyperlab.training.few_shot, "choose_start", lambda m, rows, way: choose_start(m, noted("asked", rows), way))
     model = build("hyperformer++", ["toy-mood", "mood-two"])
     found = hl.few_shot(model, "toy-pet", like=like, **QUICK)
     rows = [rows for kind, rows in seen if kind == "asked"]
@@ -145,8 +146,8 @@ def test_a_stopped_study_goes_on(tmp_path, monkeypatch):
         return hl.few_shot(*arguments, **options)
 
     plain = lambda source: hl.load(source, backbone=toy_backbone(), tokenizer=toy_tokenizer())
-    monkeypatch.setattr(hyperlab.shots, "load", plain)
-    monkeypatch.setattr(hyperlab.shots, "few_shot", fit)
+    monkeypatch.setattr(hyperlab.experiments.few_shot_study, "load", plain)
+    monkeypatch.setattr(hyperlab.experiments.few_shot_study, "few_shot", fit)
     asked = (tmp_path / "model", ["toy-pet"], [4], [0, 1, 2], tmp_path / "study")
     how = {k: QUICK[k] for k in ("eval_examples", "learning_rate")} | {"candidates": [0, 2], "progress": False}
     with pytest.raises(KeyboardInterrupt):

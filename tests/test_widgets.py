@@ -13,7 +13,7 @@ from test_methods import SMALL
 from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
-from hyperlab.toy import toy_tokenizer
+from hyperlab.nano.toy import toy_tokenizer
 from hyperlab.widgets.panel import front, open_model, page
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 import hyperlab as hl
-from hyperlab.folder import read_json
-from hyperlab.toy import toy_backbone, toy_tasks, toy_tokenizer
+from hyperlab.core.files import read_json
+from hyperlab.nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 
 SHORT: dict[str, Any] = {
     "steps": 16,

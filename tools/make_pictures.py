@@ -14,8 +14,9 @@ import plotly.io as pio
 from playwright.sync_api import sync_playwright
 
 import hyperlab as hl
-from hyperlab.firstrun import nano_adapted, score_picture
-from hyperlab.results import nano_fits
+from hyperlab.experiments.shipped_results import score_picture
+from hyperlab.nano.settings import nano_adapted
+from hyperlab.experiments.shipped_results import nano_fits
 
 FOLDER = Path(__file__).resolve().parents[1] / "nbs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
