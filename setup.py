@@ -21,8 +21,7 @@ setup(
     keywords=settings["keywords"],
     packages=find_packages(include=["hyperlab", "hyperlab.*"]),
     package_data={
-        "hyperlab": ["*.pyi", "py.typed", "nano_backbone/*", "nano_run/*", "nano_run/model/*"]
-        + [f"{kind}_results/*" for kind in ("nano", "real", "bench")],
+        "hyperlab": ["*.pyi", "*/*.pyi", "py.typed", "assets/*/*/*", "assets/nano/run/model/*"],
         "hyperlab.widgets": ["front/*", "front/jupyter/voila/templates/hyperlab/*"],
     },
     python_requires=f">={settings['min_python']}",

@@ -3,7 +3,7 @@
 The library asks for an older transformers than hyperlab, so it has an environment and a process of its own:
 
     python -m venv peers && peers/bin/pip install torch adapters lazy-loader pandas
-    PYTHONPATH=. peers/bin/python benchmarks/adapterhub.py [--rounds 5] [--json hyperlab/bench_results/adapterhub.json]
+    PYTHONPATH=. peers/bin/python benchmarks/adapterhub.py [--rounds 5] [--json hyperlab/assets/bench/results/adapterhub.json]
 
 Only ratios within this run can be set beside ratios of another one. Only hyperlab.bench and hyperlab.bench.measuring are used,
 which need torch alone.
@@ -17,7 +17,7 @@ import adapters
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
-from hyperlab.bench.measuring import step_memory, take_turns
+from hyperlab.bench.measuring import step_memory, time_interleaved
 from hyperlab.bench.measuring import BenchResult, timed_rows
 
 CONFIGS = {
@@ -44,7 +44,9 @@ def make(name: str) -> T5ForConditionalGeneration:
     return model
 
 
-def stepper(model: T5ForConditionalGeneration, batch: dict[str, torch.Tensor]) -> tuple[Callable, torch.optim.Optimizer, Callable]:
+def training_step(
+    model: T5ForConditionalGeneration, batch: dict[str, torch.Tensor]
+) -> tuple[Callable, torch.optim.Optimizer, Callable]:
     "Loss, optimizer and a whole step."
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-4, fused=True)
     loss = lambda: model(**batch).loss
@@ -67,11 +69,11 @@ def main() -> None:
     batch = {"input_ids": torch.randint(2, 32128, (16, 64)), "labels": torch.randint(2, 32128, (16, 8))}
     steps, held, trained = {}, {}, {}
     for name, model in models.items():
-        loss, optimizer, steps[name] = stepper(model, batch)
+        loss, optimizer, steps[name] = training_step(model, batch)
         steps[name]()
         held[name] = step_memory(model, loss, optimizer)
         trained[name] = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    turns = take_turns(steps, args.rounds)
+    turns = time_interleaved(steps, args.rounds)
     timed = timed_rows(turns, FULL, FLOOR)
     sizes = {name: {"trained": trained[name], "kept_bytes": held[name].kept, "total_bytes": held[name].peak} for name in models}
     rows = [replace(row, **sizes[row.name]) for row in timed]

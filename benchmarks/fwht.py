@@ -11,7 +11,7 @@ import argparse
 import torch
 
 from hyperlab.methods import intrinsic_said as fastfood
-from hyperlab.bench.measuring import take_turns
+from hyperlab.bench.measuring import time_interleaved
 
 
 def with_radix(x: torch.Tensor, radix: int) -> torch.Tensor:
@@ -33,7 +33,7 @@ def main() -> None:
     x = torch.randn(2**args.exponent)
     candidates = {"fft": lambda: torch.fft.fft(x), "rfft": lambda: torch.fft.rfft(x)}
     candidates |= {f"fwht, 2^{radix}": lambda radix=radix: with_radix(x, radix) for radix in (1, 2, 3, 4, 5, 6, 7)}
-    turns = take_turns(candidates, args.rounds, warmup=2)
+    turns = time_interleaved(candidates, args.rounds, warmup=2)
     print(f"2^{args.exponent} numbers in float32, {args.threads} threads, median of {args.rounds} rounds")
     for name in candidates:
         ratio, noise = turns.ratio(name, "fft"), turns.noise(name, "fft")

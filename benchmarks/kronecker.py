@@ -12,7 +12,7 @@ import statistics
 
 import torch
 
-from hyperlab.bench.measuring import take_turns
+from hyperlab.bench.measuring import time_interleaved
 from hyperlab.methods.compacter import FACTORED_FROM, factored_product, kronecker_sum, prefers_factors
 
 
@@ -46,7 +46,7 @@ def main() -> None:
     for (width, bottleneck), n, rank, positions in itertools.product(sizes, (4, 8), (1, 4), (128, 1024, 4096)):
         if bottleneck % n:
             continue
-        turns = take_turns(candidates(width, bottleneck, n, rank, positions), args.rounds)
+        turns = time_interleaved(candidates(width, bottleneck, n, rank, positions), args.rounds)
         ratio, share = turns.ratio("factored", "built"), bottleneck / (n * rank)
         found.setdefault(share, []).append(ratio)
         choice = "factored" if prefers_factors(bottleneck, n, rank) else "built"

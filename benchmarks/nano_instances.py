@@ -10,9 +10,10 @@ import datasets
 import torch
 
 import hyperlab as hl
+from hyperlab.core.files import asset
 from hyperlab.analysis.probes import save_instances
 
-SHIPPED = Path(hl.__file__).parent / "nano_results" / "instances.safetensors"
+SHIPPED = asset("nano", "results", "instances.safetensors")
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
     python benchmarks/nano_map.py --seeds 3 --runs runs/nano-table
 
 Tasks of a family often share the words of their answers (entailment, not_entailment). With numbers for answers, all tasks share
-them, and what is left of the families does not come from there. The counts go to hyperlab/nano_results/map.json.
+them, and what is left of the families does not come from there. The counts go to hyperlab/assets/nano/results/map.json.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import torch
 
 import hyperlab as hl
 from hyperlab.nano.settings import nano_adapted, nano_run
-from hyperlab.core.files import write_json
+from hyperlab.core.files import asset, write_json
 from hyperlab.analysis.task_vectors import VIEWS, related_by_chance
 
 # What the released code's labels are taken with: the recipe is that of the other nano runs
@@ -46,7 +46,7 @@ def main() -> None:
     found = {kind: [counts(seed, kind == "numbers", chosen.runs) for seed in range(chosen.seeds)] for kind in ("words", "numbers")}
     model = hl.load("nano")
     facts = {"of": hl.family_purity(hl.task_view(model), hl.families(model.tasks)).of, "chance": related_by_chance(model.tasks)}
-    write_json(Path(hl.__file__).parent / "nano_results" / "map.json", found | facts)
+    write_json(asset("nano", "results", "map.json"), found | facts)
 
 
 if __name__ == "__main__":

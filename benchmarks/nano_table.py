@@ -2,7 +2,8 @@
 
     python benchmarks/nano_table.py --seeds 3 --runs runs/nano-table
 
-Results go to hyperlab/nano_results, the baselines with them, and the run of HyperFormer++ with seed 0 to hyperlab/nano_run.
+Results go to hyperlab/assets/nano/results, the baselines with them, and the run of HyperFormer++ with seed 0 to
+hyperlab/assets/nano/run.
 """
 
 import argparse
@@ -16,9 +17,8 @@ import hyperlab as hl
 from hyperlab.training.evaluation import KINDS, baseline
 from hyperlab.experiments.shipped_results import result_name, write_result
 from hyperlab.nano.settings import COMPARED, SETTINGS
-from hyperlab.core.files import write_json
+from hyperlab.core.files import asset, write_json
 
-PACKAGE = Path(hl.__file__).parent
 SHIPPED = "hyperformer++-0"
 
 
@@ -40,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3, help="seeds of each method")
     parser.add_argument("--runs", type=Path, default=Path("runs/nano-table"), help="where the runs go; unfinished ones go on")
-    parser.add_argument("--results", type=Path, default=PACKAGE / "nano_results", help="where the results go")
+    parser.add_argument("--results", type=Path, default=asset("nano", "results"), help="where the results go")
     parser.add_argument("--methods", nargs="+", default=list(COMPARED), choices=list(SETTINGS), help="which methods")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
@@ -53,7 +53,7 @@ def main() -> None:
             if not (chosen.results / f"{result_name(method, seed, random)}.json").exists():
                 write_result(method, seed, chosen.results, chosen.runs, random)
     if (chosen.runs / SHIPPED / "result.json").exists():
-        ship(chosen.runs / SHIPPED, PACKAGE / "nano_run")
+        ship(chosen.runs / SHIPPED, asset("nano", "run"))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python benchmarks/real_table.py --runs runs/real
 
 The hub must be reachable (or HF_ENDPOINT name one that has the data sets and the backbone). Runs and fits that are there are kept.
-What the tables need goes to hyperlab/real_results.
+What the tables need goes to hyperlab/assets/glue/results.
 """
 
 import argparse
@@ -13,10 +13,11 @@ import datasets
 import torch
 
 import hyperlab as hl
+from hyperlab.core.files import asset
 from hyperlab.core.files import write_json
 from hyperlab.training.run_folder import Run
 from hyperlab.experiments.few_shot_study import pack_fits
-from hyperlab.training.update import own_chance, seed_everything
+from hyperlab.training.update import preserve_rng_state, seed_everything
 
 BACKBONE = "google/flan-t5-small"
 # for the first two, the better of two by the training loss of the first 30 to 40 updates; full fine-tuning had one
@@ -25,12 +26,12 @@ OPTIONS = {"hyperformer++": {"reduction_factor": 16}, "adapter-dagger": {"reduct
 TRAINING = {"steps": 400, "batch_size": 16, "warmup": 20, "max_examples": 2_000,
             "eval_examples": 200, "eval_every": 400, "save_every": 80}
 FITS = {"candidates": [0, 8, 16, 32], "eval_examples": 200}
-RESULTS = Path(hl.__file__).parent / "real_results"
+RESULTS = asset("glue", "results")
 
 
 def glue_run(method: str, folder: Path) -> Run:
     "One method on the eight GLUE tasks; all methods see the same examples in the same batches."
-    with own_chance():
+    with preserve_rng_state():
         seed_everything(0)
         model = hl.adapt(BACKBONE, method, hl.tasks("glue"), **OPTIONS.get(method, {}))
     return hl.train(model, learning_rate=RATES[method], run_dir=folder / method, report_to="none", **TRAINING)

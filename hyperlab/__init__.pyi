@@ -25,7 +25,7 @@ from .data.prompts import (
     Accepted as Accepted,
     Classes as Classes,
     FreeText as FreeText,
-    Prompt as Prompt,
+    Template as Template,
     Score as Score,
 )
 from .data.task import Task as Task, provenance as provenance
@@ -78,9 +78,9 @@ from .analysis.statistics import (
 )
 from .analysis.statistics import comparison_table as comparison_table, holm as holm
 from .experiments.runs import better as better, compare_methods as compare_methods
-from .experiments.paper_comparison import all_measured as all_measured, beside as beside
+from .experiments.paper_comparison import all_measured as all_measured, paper_comparison as paper_comparison
 from .experiments.workbooks import Plan as Plan, plan_run as plan_run
-from .bench.measuring import step_memory as step_memory, take_turns as take_turns
+from .bench.measuring import step_memory as step_memory, time_interleaved as time_interleaved
 from .bench.measuring import read_goals as read_goals
 from .bench.planning import (
     Forecast as Forecast,

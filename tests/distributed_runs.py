@@ -12,7 +12,7 @@ import torch
 import hyperlab as hl
 from conftest import tiny_config
 from hyperlab.data.batches import TrainingBatches
-from hyperlab.bench.contenders import Load
+from hyperlab.bench.contenders import Workload
 from hyperlab.training.environment import Interruption
 from toy_runs import SHORT, toy_model
 
@@ -87,7 +87,7 @@ def planned_model() -> hl.AdaptedModel:
 def steps(model: hl.AdaptedModel) -> tuple[list[float], list[torch.Tensor], torch.optim.Optimizer]:
     "Two steps: their losses, the gradients of the last, and the optimiser."
     trained = [p for p in model.parameters() if p.requires_grad]
-    optimizer, batch, losses = torch.optim.AdamW(trained, lr=1e-2), Load(4, 12, 3).batch(model.config.vocab_size, "cpu"), []
+    optimizer, batch, losses = torch.optim.AdamW(trained, lr=1e-2), Workload(4, 12, 3).batch(model.config.vocab_size, "cpu"), []
     for _ in range(2):
         optimizer.zero_grad()
         loss = model(**batch, task=["a", "b", "b", "a"]).loss

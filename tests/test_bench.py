@@ -13,7 +13,7 @@ from hyperlab.core import adapters, lean_autograd
 from hyperlab.bench.__main__ import main
 from hyperlab.bench.measuring import kept_bytes, step_memory
 from hyperlab.bench.measuring import read_goals
-from hyperlab.bench.contenders import stepper
+from hyperlab.bench.contenders import training_step
 from hyperlab.core.forward import label_positions
 
 SMALL = {"reduction_factor": 8}
@@ -130,11 +130,11 @@ def test_unknown_peers_and_subjects_are_refused() -> None:
 
 
 def test_a_step_is_a_step() -> None:
-    from hyperlab.bench.contenders import Load
+    from hyperlab.bench.contenders import Workload
 
     model = trained("hyperformer++")
     before = [p.clone() for p in model.parameters() if p.requires_grad]
-    stepper(model, Load(2, 6, 3), task="rte")[2]()
+    training_step(model, Workload(2, 6, 3), task="rte")[2]()
     assert any(not torch.equal(a, b) for a, b in zip(before, (p for p in model.parameters() if p.requires_grad), strict=True))
 
 

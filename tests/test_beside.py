@@ -22,7 +22,7 @@ def glue_run(value: float, **changes: object) -> Measured:
 
 @pytest.mark.parametrize(("paper", "number"), known_tables(), ids=lambda x: str(x))
 def test_every_table_can_be_shown(paper: str, number: int) -> None:
-    page = hl.beside(paper, number, SHIPPED)
+    page = hl.paper_comparison(paper, number, SHIPPED)
     table = paper_table(paper, number)
     assert sum(line["line"] == "reported" for line in page.lines) == len(table.rows)
     assert sum(line["line"] in ("measured", "not run") for line in page.lines) == len(table.rows)
@@ -33,7 +33,7 @@ def test_every_table_can_be_shown(paper: str, number: int) -> None:
 
 
 def test_a_run_on_the_papers_backbone_has_a_difference_in_the_papers_average() -> None:
-    page = hl.beside("hyperformer", 1, [glue_run(80.0), glue_run(82.0, seed=1)])
+    page = hl.paper_comparison("hyperformer", 1, [glue_run(80.0), glue_run(82.0, seed=1)])
     place = next(i for i, line in enumerate(page.lines) if line["line"] == "measured")
     reported, measured, spread, apart = page.lines[place - 1 : place + 3]
     assert (reported["row"], reported["backbone"]) == ("HyperFormer++", "t5-base")
@@ -46,7 +46,8 @@ def test_a_run_on_the_papers_backbone_has_a_difference_in_the_papers_average() -
 def test_metrics_are_matched_by_name_not_by_order() -> None:
     run = glue_run(50.0, method="hyperdecoder", backbone="t5-v1_1-large")
     run = replace(run, scores=dict(run.scores) | {"mrpc": {"accuracy": 60.0, "f1": 70.0}})
-    shown = lambda number: next(x for x in hl.beside("hyperdecoders", number, [run]).lines if x["line"] == "measured")["mrpc"]
+    lines = lambda number: hl.paper_comparison("hyperdecoders", number, [run]).lines
+    shown = lambda number: next(x for x in lines(number) if x["line"] == "measured")["mrpc"]
     assert (shown(1), shown(2)) == ("60.0/70.0", "70.0/60.0")  # the second prints F1 first
 
 

@@ -25,13 +25,14 @@ import torch
 from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
+from hyperlab.core.files import asset
 from hyperlab.analysis.probes import Instances
 from hyperlab.nano.toy import toy_backbone
 from hyperlab.widgets.panel import page
 
 ROOT = Path(__file__).parent.parent
 TEMPLATES = Path(hl.__file__).parent / "widgets" / "front" / "jupyter"
-SHIPPED = Path(hl.__file__).parent / "nano_run" / "model"
+SHIPPED = asset("nano", "run", "model")
 SOURCE = "nano" if SHIPPED.is_dir() else "toy"
 SERVED = re.search(r"voila nbs/dashboard.ipynb (.*) \$\(VOILA\)", (ROOT / "Makefile").read_text())
 VOILA = SERVED[1].split()  # the options that `make dashboard` has

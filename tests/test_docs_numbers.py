@@ -127,7 +127,7 @@ def test_a_page_has_no_table_but_the_printed_ones(notebook: str, page: str) -> N
 
 
 def test_the_card_of_the_backbone_prints_its_log() -> None:
-    folder = ROOT / "hyperlab" / "nano_backbone"
+    folder = ROOT / "hyperlab" / "assets" / "nano" / "backbone"
     log = {line["step"]: line for line in map(json.loads, (folder / "log.jsonl").read_text().splitlines())}
     rows = [row.strip("| ").split(" | ") for row in typed_in_text((folder / "README.md").read_text())]
     last = [row for row in rows if row[0] == rows[-1][0]]  # the log of the last part is shipped

@@ -6,7 +6,7 @@ from conftest import tiny_config
 
 import hyperlab as hl
 from hyperlab.bench.measuring import step_memory
-from hyperlab.bench.contenders import Load, stepper
+from hyperlab.bench.contenders import Workload, training_step
 from hyperlab.bench.planning import Held, count_tasks
 
 METHODS = ["full", "hyperformer++", "adapter", "compacter", "bitfit", "prompt-tuning", "hyperdecoder", "hypergrid", "pfeiffer"]
@@ -22,16 +22,16 @@ NAMES = ["cola", "rte", "sst2"]
 SHAPE = {"vocab_size": 96, "d_model": 64, "d_kv": 8, "d_ff": 128, "dropout_rate": 0.1}
 
 
-def measured(method: str, load: Load) -> object:
+def measured(method: str, load: Workload) -> object:
     model = hl.adapt(tiny_config(**SHAPE), method, NAMES, **OPTIONS.get(method, {})).train()
-    loss, optimizer, step = stepper(model, load, task=[NAMES[i % 3] for i in range(load.batch_size)])
+    loss, optimizer, step = training_step(model, load, task=[NAMES[i % 3] for i in range(load.batch_size)])
     step()
     return step_memory(model, loss, optimizer)
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("load", [Load(6, 12, 4), Load(3, 40, 7)], ids=str)
-def test_bytes_are_within_a_tenth_of_what_a_step_holds(method: str, load: Load) -> None:
+@pytest.mark.parametrize("load", [Workload(6, 12, 4), Workload(3, 40, 7)], ids=str)
+def test_bytes_are_within_a_tenth_of_what_a_step_holds(method: str, load: Workload) -> None:
     sizes = {"batch_size": load.batch_size, "length": load.length, "target": load.target}
     made = hl.plan(tiny_config(**SHAPE), method, len(NAMES), **sizes, **OPTIONS.get(method, {}))
     found = measured(method, load)
@@ -41,12 +41,12 @@ def test_bytes_are_within_a_tenth_of_what_a_step_holds(method: str, load: Load) 
 
 
 def test_checkpointing_keeps_what_the_plan_says_or_less() -> None:
-    load, config = Load(4, 48, 4), tiny_config(**SHAPE, num_layers=4)
+    load, config = Workload(4, 48, 4), tiny_config(**SHAPE, num_layers=4)
     sizes = {"batch_size": 4, "length": 48, "target": 4, "reduction_factor": 8}
     plain, checkpointed = (hl.plan(config, "hyperformer++", 1, checkpointing=c, **sizes) for c in (False, True))
     model = hl.adapt(config, "hyperformer++", reduction_factor=8).train()
     model.gradient_checkpointing_enable()
-    loss, optimizer, _ = stepper(model, load)
+    loss, optimizer, _ = training_step(model, load)
     assert step_memory(model, loss, optimizer).kept <= checkpointed.kept < plain.kept
 
 

@@ -21,7 +21,7 @@ from .task_vectors import sites_of
 from ..core.adapters import Adapter, Parallel, Serial
 from ..core.functional import ACTIVATIONS, affine, by_example, examples_in
 from ..core.generators import TaskLike
-from ..core.hooks import Applied
+from ..core.hooks import ActiveWeights
 from ..core.lean_autograd import NDIMS
 from ..core.model import AdaptedModel
 
@@ -126,12 +126,12 @@ def watched(model: AdaptedModel) -> Iterator[dict[str, Watcher]]:
                 if isinstance(part.adapter, Serial | Parallel)}
     model.applied.remove()
     parts = {name: replace(part, adapter=watchers[name]) if name in watchers else part for name, part in model.rule.parts.items()}
-    model.applied = Applied(model.backbone, parts)
+    model.applied = ActiveWeights(model.backbone, parts)
     try:
         yield watchers
     finally:
         model.applied.remove()
-        model.applied = Applied(model.backbone, model.rule.parts)
+        model.applied = ActiveWeights(model.backbone, model.rule.parts)
 
 # %% ../../nbs/analysis/04_adapter_weights.ipynb #a8472fb3
 @torch.no_grad()

@@ -20,7 +20,7 @@ import torch
 from .adapter_weights import encode_text
 from .task_vectors import Points, representations, task_points
 from ..core.generators import TaskLike
-from ..core.hooks import AppliedWeights
+from ..core.hooks import SiteWeights
 from ..core.model import AdaptedModel
 from ..data.batches import evaluation_batches, in_order
 from ..data.benchmarks import task
@@ -86,7 +86,7 @@ def answer(model: AdaptedModel, text: str, mixture: TaskLike | None, words: Sequ
     return Answered(said, dict(zip(words, chosen.exp().tolist(), strict=True)))
 
 # %% ../../nbs/analysis/05_interpolation.ipynb #607bebd5
-def mixed_weights(model: AdaptedModel, a: str, b: str, share: float) -> AppliedWeights:
+def mixed_weights(model: AdaptedModel, a: str, b: str, share: float) -> SiteWeights:
     "The straight line between the weights of two tasks."
     one, two = (model.rule(model.condition(name)) for name in (a, b))
     return {part: {site: {k: torch.lerp(w, two[part][site][k], share) for k, w in weights.items()}
@@ -95,7 +95,7 @@ def mixed_weights(model: AdaptedModel, a: str, b: str, share: float) -> AppliedW
 
 @torch.no_grad()
 def predict_with(
-    model: AdaptedModel, data: TaskSplit, mixture: TaskLike | None, weights: AppliedWeights | None = None
+    model: AdaptedModel, data: TaskSplit, mixture: TaskLike | None, weights: SiteWeights | None = None
 ) -> list[str]:
     "What the model writes for every row under a mixture, or with given weights."
     found: list[tuple[int, str]] = []

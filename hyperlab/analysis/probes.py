@@ -10,7 +10,6 @@ __all__ = ['instance_embeddings', 'Instances', 'instances', 'save_instances', 'l
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from transformers import get_linear_schedule_with_warmup
 
 from ..core.forward import masked_mean
 from ..core.generators import TaskLike
+from ..core.files import asset
 from ..core.model import AdaptedModel
 from ..methods.hyperdecoder import FromInput
 
@@ -97,7 +97,7 @@ def save_instances(found: Instances, path: str | Path) -> Path:
 def load_instances(path: str | Path) -> Instances:
     "Read instances that were saved; 'nano' is shipped."
     shipped = str(path) == "nano"
-    place = Path(str(files("hyperlab"))) / "nano_results" / "instances.safetensors" if shipped else Path(path)
+    place = asset("nano", "results", "instances.safetensors") if shipped else Path(path)
     if not place.is_file():
         raise FileNotFoundError(f"expected a file that save_instances has written or 'nano', received '{path}'")
     with safe_open(place, "pt") as file:

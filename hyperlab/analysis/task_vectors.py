@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['EVERYWHERE', 'TITLES', 'PROJECTIONS', 'FEW', 'VIEWS', 'KIN', 'Points', 'representations', 'sites_of', 'Where',
            'embedded', 'written', 'task_points', 'Projection', 'principal', 'few_points', 'chance_explained',
-           'position_spread', 'layout_warning', 'lay_out', 'project', 'reduced', 'beside', 'trajectories', 'task_view',
-           'families', 'related_by_chance']
+           'position_spread', 'layout_warning', 'lay_out', 'project', 'reduced', 'put_beside', 'trajectories',
+           'task_view', 'families', 'related_by_chance']
 
 # %% ../../nbs/analysis/01_task_vectors.ipynb #1664ee40
 import warnings
@@ -234,7 +234,7 @@ def project(
     if values.shape[1] > 50 and count > 50:
         values = reduced(values, 50)
     chosen = np.arange(count) if count <= most else np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
-    places = beside(values, chosen, lay_out(how, values[chosen], used, seed))
+    places = put_beside(values, chosen, lay_out(how, values[chosen], used, seed))
     warning = layout_warning(how, count, asked, used, len(chosen))
     return Projection(how, places, np.zeros(0), np.zeros((0, values.shape[1])), warning)
 
@@ -246,7 +246,7 @@ def reduced(values: np.ndarray, kept: int) -> np.ndarray:
     return np.asarray(PCA(kept, random_state=0).fit_transform(values))
 
 
-def beside(values: np.ndarray, chosen: np.ndarray, places: np.ndarray) -> np.ndarray:
+def put_beside(values: np.ndarray, chosen: np.ndarray, places: np.ndarray) -> np.ndarray:
     "Places for all points: those of the chosen ones, and for the rest the mean place of the three nearest of them."
     if len(chosen) == len(values):
         return places

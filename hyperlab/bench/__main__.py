@@ -44,12 +44,12 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
 def measure(given: argparse.Namespace) -> Any:
     "The result of a subject in this process."
     from hyperlab.bench.contenders import peers
-    from hyperlab.bench.contenders import Load
+    from hyperlab.bench.contenders import Workload
 
     torch.set_num_threads(given.threads)
     torch.manual_seed(0)
     function = getattr(importlib.import_module("hyperlab.bench.benchmarks"), f"bench_{given.subject}")
-    known = vars(given) | {"load": Load(given.batch_size, given.length, given.target), "others": peers(given.peers)}
+    known = vars(given) | {"load": Workload(given.batch_size, given.length, given.target), "others": peers(given.peers)}
     return function(**{name: known[name] for name in inspect.signature(function).parameters if name in known})
 
 

@@ -29,13 +29,13 @@ from hyperlab.bench.contenders import (
     FULL,
     TASKS,
     Contender,
-    Load,
+    Workload,
     adapted,
     contenders,
     make_steps,
     only_norms,
     plain_backbone,
-    stepper,
+    training_step,
     without_dropout,
 )
 from hyperlab.bench.measuring import (
@@ -46,7 +46,7 @@ from hyperlab.bench.measuring import (
     kept_bytes,
     memory_rows,
     step_memory,
-    take_turns,
+    time_interleaved,
     timed_rows,
 )
 from ..core.functional import bottleneck, conditional_layer_norm
@@ -70,7 +70,7 @@ STEP_GOALS = {  # what: (goal, row, row it is divided by)
 
 def bench_step(
     backbone: Any = "t5-small",
-    load: Load = Load(),  # noqa: B008  a frozen record
+    load: Workload = Workload(),  # noqa: B008  a frozen record
     rounds: int = 5,
     device: str = "cpu",
     others: Mapping[str, Contender] | None = None,  # to be set beside
@@ -78,22 +78,22 @@ def bench_step(
     "Time of a training step."
     plain = plain_backbone(backbone, device)
     chosen = contenders(load.batch_size) | dict(others or {})
-    turns = take_turns(make_steps(plain, chosen, load), rounds, device=device)
+    turns = time_interleaved(make_steps(plain, chosen, load), rounds, device=device)
     goals = [Goal(what, goal, turns.ratio(row, to)) for what, (goal, row, to) in STEP_GOALS.items()]
     return BenchResult("step", load.describe(backbone), timed_rows(turns, FULL, FLOOR), goals, rounds, turns.clock)
 
 # %% ../../nbs/bench/02_benchmarks.ipynb #5ade2a42
-def measure_step_memory(contender: Contender, plain: PreTrainedModel, load: Load) -> tuple[StepMemory, int]:
+def measure_step_memory(contender: Contender, plain: PreTrainedModel, load: Workload) -> tuple[StepMemory, int]:
     "Memory of a step in the steady state, and trained parameters."
     model = contender.model(plain)
-    loss, optimizer, step = stepper(model, load, **({} if contender.task is None else {"task": contender.task}))
+    loss, optimizer, step = training_step(model, load, **({} if contender.task is None else {"task": contender.task}))
     step()  # gradients and moments exist from the second step on
     return step_memory(model, loss, optimizer), sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
 def bench_memory(
     backbone: Any = "t5-small",
-    load: Load = Load(),  # noqa: B008  a frozen record
+    load: Workload = Workload(),  # noqa: B008  a frozen record
     device: str = "cpu",
     others: Mapping[str, Contender] | None = None,  # to be set beside
 ) -> BenchResult:
@@ -119,7 +119,7 @@ def bench_memory(
 # %% ../../nbs/bench/02_benchmarks.ipynb #147ef609
 def bench_scale(
     backbone: Any = "t5-small",
-    load: Load = Load(),  # noqa: B008  a frozen record
+    load: Workload = Workload(),  # noqa: B008  a frozen record
     rounds: int = 5,
     device: str = "cpu",
     counts: tuple[int, ...] = (8, 512, 4096),  # of tasks
@@ -136,7 +136,7 @@ def bench_scale(
     chosen = {name(count): contender(count) for count in counts}
     memory = {row: measure_step_memory(c, plain, load) for row, c in chosen.items()}
     references = {row: c for row, c in contenders(load.batch_size).items() if row in (FULL, FLOOR)}
-    turns = take_turns(make_steps(plain, references | chosen, load), rounds, device=device)
+    turns = time_interleaved(make_steps(plain, references | chosen, load), rounds, device=device)
     (first, less), (last, more) = memory[name(few)], memory[name(many)]
     growth = 16 * (more - less)  # weight, gradient and two moments of the vectors that were added
     rows = [with_memory(row, *memory[row.name]) if row.name in memory else row for row in timed_rows(turns, FULL, FLOOR)]
@@ -160,7 +160,7 @@ def generator(model: nn.Module, ids: Tensor, tokens: int, task: Any = None) -> C
 
 
 def bench_generate(
-    backbone: Any = "t5-small", load: Load = Load(), rounds: int = 5, device: str = "cpu", tokens: int = 24  # noqa: B008
+    backbone: Any = "t5-small", load: Workload = Workload(), rounds: int = 5, device: str = "cpu", tokens: int = 24  # noqa: B008
 ) -> BenchResult:
     "Time of generating answers, for the load's batch and for a batch of one."
     plain = plain_backbone(backbone, device)
@@ -175,7 +175,7 @@ def bench_generate(
     for size, said, goal in ((load.batch_size, "a batch", 1.05), (1, "one example", 1.08)):
         ids = load.batch(plain.config.vocab_size, device)["input_ids"][:size]
         makers = {f"{name}, {said}": generator(model, ids, tokens, kinds[name].task) for name, model in models.items()}
-        turns = take_turns(makers, rounds, device=device)
+        turns = time_interleaved(makers, rounds, device=device)
         rows += timed_rows(turns, f"plain T5, {said}", f"plain T5, {said}")
         ratio = lambda name, to, turns=turns, said=said: turns.ratio(f"{name}, {said}", f"{to}, {said}")
         goals.append(Goal(f"generate {said}, HyperFormer++ / plain T5", goal, ratio("HyperFormer++", "plain T5")))
@@ -188,7 +188,7 @@ def bench_generate(
 def bench_grid(
     features: int = 2048,
     outputs: int = 512,
-    load: Load = Load(),  # noqa: B008  a frozen record
+    load: Workload = Workload(),  # noqa: B008  a frozen record
     rounds: int = 15,
     grid: tuple[int, int] = (32, 128),
     device: str = "cpu",
@@ -203,7 +203,7 @@ def bench_grid(
     inputs = {"plain linear": (x, w), "gated linear": (x, w, u, v)}
     step = lambda name: lambda: torch.autograd.grad((runs[name]() * probe).sum(), inputs[name])
     steps: dict[str, Callable[[], Any]] = {name: step(name) for name in runs}
-    turns = take_turns(steps, rounds, warmup=2, device=device)
+    turns = time_interleaved(steps, rounds, warmup=2, device=device)
     kept = {name: kept_bytes(run, [w])[1] for name, run in runs.items()}
     timed = timed_rows(turns, "plain linear", "plain linear")
     rows = [BenchRow(r.name, r.milliseconds, r.ratio_full, r.ratio_floor, r.noise, kept_bytes=kept[r.name]) for r in timed]
@@ -313,7 +313,7 @@ MEASURED = (16, 32, 64, 128)  # lengths at which a step is timed
 REFERENCE = f"HyperFormer++, padded to {PADDED}, one task, layer by layer"
 
 
-def answer_load(load: Load, plan: BatchPlan, steps: int, answers: Lengths | None) -> Load:
+def answer_load(load: Workload, plan: BatchPlan, steps: int, answers: Lengths | None) -> Workload:
     "The load with targets as long as a plan's batches have them on average, and as many labels as answers have."
     if answers is None:
         return load
@@ -323,7 +323,7 @@ def answer_load(load: Load, plan: BatchPlan, steps: int, answers: Lengths | None
 
 def bench_data(
     backbone: Any = "t5-small",
-    load: Load = Load(),  # noqa: B008  a frozen record
+    load: Workload = Workload(),  # noqa: B008  a frozen record
     rounds: int = 3,
     device: str = "cpu",
     tokenizer: str = "google/flan-t5-small",
@@ -337,10 +337,10 @@ def bench_data(
     plan, apart = (BatchPlan(texts, load.batch_size, mixed=together) for together in (True, False))
     ours, theirs = (answer_load(load, p, steps, answers) for p in (plan, apart))
     references = {FULL: copy.deepcopy(plain), REFERENCE: layer_by_layer(copy.deepcopy(plain)).train()}
-    runs = {row: stepper(made, replace(theirs, length=PADDED))[2] for row, made in references.items()}
+    runs = {row: training_step(made, replace(theirs, length=PADDED))[2] for row, made in references.items()}
     model = Contender(adapted("hyperformer++", TASKS), mixed).model(plain)
-    runs |= {at_length(n): stepper(model, replace(ours, length=n), at_labels=True, task=mixed)[2] for n in MEASURED}
-    turns = take_turns(runs, rounds, device=device)
+    runs |= {at_length(n): training_step(model, replace(ours, length=n), at_labels=True, task=mixed)[2] for n in MEASURED}
+    turns = time_interleaved(runs, rounds, device=device)
     found = {row: 1e3 * turns.median(row) for row in runs}
     planned = np.minimum(batch_lengths(plan, steps), PADDED)
     expected = float(np.interp(planned, MEASURED, [found[at_length(n)] for n in MEASURED]).mean())

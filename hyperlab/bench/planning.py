@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from transformers import PretrainedConfig
 
-from .contenders import Load, stepper
-from .measuring import kept_bytes, take_turns, total_bytes
+from .contenders import Workload, training_step
+from .measuring import kept_bytes, time_interleaved, total_bytes
 from ..core.backbones import meta_backbone, shape_of
 from ..core.method import Method, get_method
 from ..core.model import AdaptedModel, adapt
@@ -86,7 +86,7 @@ def traced_model(config: PretrainedConfig, method: Method, tasks: int, dtype: to
     return adapt(backbone, method, [f"task{i}" for i in range(tasks)])
 
 
-def trace_step(config: PretrainedConfig, method: Method, load: Load, tasks: int, dtype: torch.dtype) -> Traced:
+def trace_step(config: PretrainedConfig, method: Method, load: Workload, tasks: int, dtype: torch.dtype) -> Traced:
     "A step on the meta device: bytes kept and products computed."
     from torch.utils.flop_counter import FlopCounterMode
 
@@ -112,14 +112,14 @@ def trace_step(config: PretrainedConfig, method: Method, load: Load, tasks: int,
 def measure_speed(
     backbone: str | PretrainedConfig = "t5-small",
     method: str = "hyperformer++",
-    load: Load = Load(),  # noqa: B008  a frozen record
+    load: Workload = Workload(),  # noqa: B008  a frozen record
     rounds: int = 3,
     device: str = "cpu",
 ) -> float:
     "Floating-point operations per second that this device sustains in training steps."
     config, chosen = shape_of(backbone), get_method(method)
     model = adapt(config, chosen).train().to(device)
-    seconds = take_turns({"step": stepper(model, load)[2]}, rounds, device=device).median("step")
+    seconds = time_interleaved({"step": training_step(model, load)[2]}, rounds, device=device).median("step")
     return trace_step(config, chosen, load, 1, torch.float32).multiplications / seconds
 
 # %% ../../nbs/bench/03_planning.ipynb #a260ebd7
@@ -191,7 +191,7 @@ def plan(
     **options: Any,  # of the method
 ) -> Forecast:
     "Parameters, bytes on each device and time of a step, before anything is bought."
-    config, load = shape_of(backbone), Load(batch_size, length, target)
+    config, load = shape_of(backbone), Workload(batch_size, length, target)
     chosen = method if isinstance(method, Method) else get_method(method, options)
     traced, size = trace_step(config, chosen, load, tasks, dtype), dtype.itemsize
     count, own = count_tasks(config, chosen, tasks)

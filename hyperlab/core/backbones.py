@@ -11,7 +11,6 @@ import difflib
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import torch
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, MT5Config, PreTrainedModel, PretrainedConfig, T5Config, UMT5Config
 from transformers.utils import cached_file
 
+from .files import asset
 from .sites import check_backbone, check_family
 
 # %% ../../nbs/core/08_backbones.ipynb #f4cce712
@@ -97,12 +97,12 @@ class Source:
     revision: str | None = None  # the commit that the hub resolved
 
 
-SHIPPED = {"nano": "nano_backbone"}  # backbones that are folders of the package
+SHIPPED = ("nano",)  # backbones that come with the package
 
 
 def place_of(name: str) -> str:
     "What `transformers` can load: the folder of a backbone that is shipped, or the name itself."
-    return str(files("hyperlab") / SHIPPED[name]) if name in SHIPPED else name
+    return str(asset(name, "backbone")) if name in SHIPPED else name
 
 
 def resolve_revision(name: str, revision: str | None = None) -> str | None:

@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 
-from .adapters import LookingAdapter
+from .adapters import ContextAdapter
 from .backbones import Source
 from .generators import Condition, TaskLike, read_condition
-from .hooks import Applied, AppliedWeights, Owned, Scene
+from .hooks import ActiveWeights, SiteWeights, TrainedParameters, Scene
 from .method import Method, Rule
 from .sites import check_backbone
 
@@ -188,8 +188,8 @@ class Conditioned(nn.Module):
             rule.read_backbone(backbone)
         self.rule = rule.to(backbone.device, backbone.dtype)
         self.backbone = backbone
-        self.owned = Owned(backbone, method.trains)
-        self.applied = Applied(backbone, rule.parts)
+        self.owned = TrainedParameters(backbone, method.trains)
+        self.applied = ActiveWeights(backbone, rule.parts)
         self.checkpointed = False
         self.compiled: Callable[..., Any] | None = None  # forward passes of the backbone, once `compile` was called
         self.encodings: EncoderCache | None = None  # once `cache_encoder` was called
@@ -235,9 +235,9 @@ class Reading(Conditioned):
         "The backbone's parameters as the rule moves them for one condition."
         return {name: self.backbone.get_parameter(name) + shift for name, shift in self.rule.shifts(condition).items()}
 
-    def produce(self, task: TaskLike | None, inputs: dict[str, Any]) -> AppliedWeights:
+    def produce(self, task: TaskLike | None, inputs: dict[str, Any]) -> SiteWeights:
         "The weights for a batch; where they depend on the input, its encoding is put into `inputs` so that it is made once."
-        weights: AppliedWeights = self.rule(self.read(task, inputs))
+        weights: SiteWeights = self.rule(self.read(task, inputs))
         return weights
 
     def read(self, task: TaskLike | None, inputs: dict[str, Any]) -> Condition:
@@ -255,7 +255,7 @@ class Reading(Conditioned):
 
     def scene(self, inputs: Mapping[str, Any], remember: bool = False) -> Scene:
         "What adapters that look around may know of this call."
-        looks = any(isinstance(part.adapter, LookingAdapter) for part in self.rule.parts.values())
+        looks = any(isinstance(part.adapter, ContextAdapter) for part in self.rule.parts.values())
         if looks and inputs.get("past_key_values") is not None:
             wanted = "use generate(), or forward() without past_key_values"
             raise ValueError(f"{self.method.title} needs the first token of an answer: {wanted}")

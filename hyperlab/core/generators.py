@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TaskLike', 'INIT_STD', 'Condition', 'task_number', 'mixture_row', 'single_task', 'without_waiting', 'read_condition',
-           'deal', 'Table', 'TaskEmbedding', 'Projector', 'Heads', 'Hypernetwork']
+           'distribute', 'Table', 'TaskEmbedding', 'Projector', 'Heads', 'Hypernetwork']
 
 # %% ../../nbs/core/06_generators.ipynb #10c5e189
 import math
@@ -109,7 +109,7 @@ def _tensor_condition(mixture: Tensor, names: Sequence[str], batch_size: int) ->
     return Condition(rows)
 
 # %% ../../nbs/core/06_generators.ipynb #fc3a1572
-def deal(
+def distribute(
     sites: Sequence[Site],
     weights: Weights,  # {name: (S, U, ...)}
     index: Tensor | None = None,  # (B,) row of each example; None if row i is example i's

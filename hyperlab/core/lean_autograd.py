@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ORDER', 'NDIMS', 'as_numbers', 'Rectify', 'Drop', 'normalized', 'RootMeanSquareNorm', 'keeps_for_backward',
-           'autocasting', 'drops_here', 'rectified_feedforward', 'thrifty_function', 'thrifty_norm', 'thrifty', 'taken',
-           'summed', 'down_backward', 'with_ones', 'centred', 'normed_up_backward', 'up_backward', 'in_sets',
+           'autocasting', 'drops_here', 'rectified_feedforward', 'lean_function', 'lean_norm', 'keep_less_for_backward',
+           'taken', 'summed', 'down_backward', 'with_ones', 'centred', 'normed_up_backward', 'up_backward', 'in_sets',
            'ResidualBottleneck', 'residual_bottleneck']
 
 # %% ../../nbs/core/04_lean_autograd.ipynb #e7310efb
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from .functional import ACTIVATIONS, Weights, affine, bottleneck, chosen_sets, conditional_layer_norm
-from .sites import Attachment, SiteFunction, TakeOver
+from .sites import Attachment, SiteFunction, ForwardOverride
 
 # %% ../../nbs/core/04_lean_autograd.ipynb #9a8fea5b
 def as_numbers(mask: Tensor, dtype: torch.dtype) -> Tensor:
@@ -115,7 +115,7 @@ def rectified_feedforward(module: Any, x: Tensor) -> Tensor | None:
     return result
 
 
-def thrifty_function(module: Any) -> SiteFunction | None:
+def lean_function(module: Any) -> SiteFunction | None:
     "What computes the same as `module` and keeps less; None if there is nothing."
     if isinstance(module, nn.Dropout):
         drop = lambda x: Drop.apply(x, module.p, False) if drops_here(module, x) and keeps_for_backward(x) else None
@@ -125,11 +125,11 @@ def thrifty_function(module: Any) -> SiteFunction | None:
     if isinstance(module, nn.ReLU):
         return lambda x: Rectify.apply(x) if keeps_for_backward(x) else None
     if hasattr(module, "variance_epsilon"):
-        return partial(thrifty_norm, module)
+        return partial(lean_norm, module)
     return None
 
 
-def thrifty_norm(module: Any, x: Tensor) -> Tensor | None:
+def lean_norm(module: Any, x: Tensor) -> Tensor | None:
     "What T5's layer norm computes; None where it should run itself, as in double precision, where it goes through single."
     weight, result = module.weight, None
     if x.dtype is torch.float32 and weight.dtype is torch.float32 and not torch.is_grad_enabled():
@@ -140,10 +140,10 @@ def thrifty_norm(module: Any, x: Tensor) -> Tensor | None:
     return result
 
 
-def thrifty(backbone: nn.Module) -> Attachment:
+def keep_less_for_backward(backbone: nn.Module) -> Attachment:
     "Let the backbone's modules keep less for the backward pass, until removed."
-    found = ((module, thrifty_function(module)) for module in backbone.modules())
-    return Attachment([TakeOver(module, function) for module, function in found if function is not None])
+    found = ((module, lean_function(module)) for module in backbone.modules())
+    return Attachment([ForwardOverride(module, function) for module, function in found if function is not None])
 
 # %% ../../nbs/core/04_lean_autograd.ipynb #249cf9ed
 def taken(w: Tensor, index: Tensor | None) -> Tensor:

@@ -20,7 +20,7 @@ from transformers import PreTrainedModel, PretrainedConfig
 
 from .adapters import Adapter, adapter_from_dict
 from .errors import check_names
-from .generators import Condition, Table, deal
+from .generators import Condition, Table, distribute
 from .sites import Site, all_sites
 
 # %% ../../nbs/core/07_method.ipynb #cff550d2
@@ -69,7 +69,7 @@ class Rule(nn.Module):
         for name, weights in self.generate(condition).items():
             part = self.parts[name]
             index = None if part.per_example else condition.index
-            dealt[name] = deal(part.sites, weights, index, gather=not part.adapter.takes_index)
+            dealt[name] = distribute(part.sites, weights, index, gather=not part.adapter.takes_index)
         return dealt
 
     def shifts(self, condition: Condition) -> dict[str, Tensor]:

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,10 @@ from torch import Tensor, nn
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, PretrainedConfig
 
 from .backbones import fingerprint, load_backbone, place_of
-from .files import publish
+from .files import asset, publish
 from .forward import Sparing, join_tokens, read_tasks
 from .generators import TaskLike, mixture_row
-from .hooks import Applied, put
+from .hooks import ActiveWeights, put
 from .method import Method, get_method, write_down
 
 # %% ../../nbs/core/11_model.ipynb #a771353a
@@ -52,7 +51,7 @@ def write_checkpoint(folder: str | Path, tensors: Mapping[str, Tensor], descript
     return folder
 
 # %% ../../nbs/core/11_model.ipynb #84351018
-SHIPPED_RUNS = {"nano": "nano_run"}  # runs that are folders of the package
+SHIPPED_RUNS = ("nano",)  # runs that come with the package
 
 
 def is_shipped(place: str | Path) -> bool:
@@ -64,7 +63,7 @@ def is_shipped(place: str | Path) -> bool:
 def find_checkpoint(place: str | Path, revision: str | None = None) -> Path:
     "The folder of a checkpoint: a local one, a run's, one that is shipped, or downloaded from the hub."
     if is_shipped(place):
-        place = Path(str(files("hyperlab"))) / SHIPPED_RUNS[str(place)]
+        place = asset(str(place), "run")
     if Path(place).exists():
         selected = Path(place) / "model"  # a run's folder stands for the weights it selected
         return selected if selected.is_dir() else Path(place)
@@ -152,7 +151,7 @@ class Growing(Sparing):
         try:
             yield
         finally:
-            self.applied = Applied(self.backbone, self.rule.parts)
+            self.applied = ActiveWeights(self.backbone, self.rule.parts)
 
 # %% ../../nbs/core/11_model.ipynb #c4b38878
 MAX_NEW_TOKENS = 64  # of an answer to a text, unless asked otherwise

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['FAMILIES', 'STACKS', 'SUBLAYERS', 'INDEX_IN_BLOCK', 'WAYS', 'SiteFunction', 'check_family', 'check_backbone', 'Site',
-           'inner_places', 'layer_count', 'all_sites', 'select_sites', 'SiteMap', 'TakeOver', 'lengthened',
+           'inner_places', 'layer_count', 'all_sites', 'select_sites', 'SiteMap', 'ForwardOverride', 'lengthened',
            'Attachment', 'attach']
 
 # %% ../../nbs/core/02_sites.ipynb #c7b11f1d
@@ -162,7 +162,7 @@ def _hook(function: SiteFunction, how: str) -> Callable:
     return hook
 
 
-class TakeOver:
+class ForwardOverride:
     "A function in the place of a module's forward, until removed; where it returns None, the module runs."
 
     def __init__(self, module: nn.Module, function: SiteFunction):
@@ -238,7 +238,7 @@ def attach(
     sites = SiteMap(backbone)
     found = {sites[name]: function for name, function in functions.items()}
     if how == "instead":
-        return Attachment([TakeOver(sites.module(site), f) for site, f in found.items()])
+        return Attachment([ForwardOverride(sites.module(site), f) for site, f in found.items()])
     if how == "before":
         check_names("site to act before", map(str, found), ["encoder.input"])
         encoder, decoder = (backbone.get_submodule(stack) for stack in STACKS)

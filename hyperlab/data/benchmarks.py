@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import unknown
-from .prompts import Accepted, Answer, Classes, FreeText, Prompt, Row, Score
+from .prompts import Accepted, Answer, Classes, FreeText, Template, Row, Score
 from .splits import HALVED_TEST, HALVED_VALIDATION, HELD_OUT, MATCHED, OFFICIAL, TENTHS, Part, SplitRule
 from .task import READERS, Task, split_files
 
@@ -38,7 +38,7 @@ ACCURACY = ("accuracy",)
 def glue(name: str, family: str, template: str, answer: Answer, metrics: tuple[str, ...], splits: SplitRule,
          released: str = "", note: str = "") -> Task:
     "A task of GLUE: 128 tokens"
-    prompt = Prompt(template, name, released)
+    prompt = Template(template, name, released)
     return Task(name, family, prompt, answer, metrics, "nyu-mll/glue", name, splits, note=note)
 
 # %% ../../nbs/data/04_benchmarks.ipynb #47e1ad6c
@@ -91,7 +91,7 @@ def join_article(row: Row) -> Row:
     return {**row, "article": article.replace("\n@highlight\n", ". "), "names": ", ".join(row["entities"])}
 
 
-def superglue(name: str, family: str, prompt: Prompt, answer: Answer, metrics: tuple[str, ...] = ACCURACY,
+def superglue(name: str, family: str, prompt: Template, answer: Answer, metrics: tuple[str, ...] = ACCURACY,
               **more: Any) -> Task:
     "A task of SuperGLUE: 256 tokens, validation halved; Compacter's released code loses no row"
     usual: dict[str, Any] = {"config": name, "max_source_length": 256, "splits": HALVED_VALIDATION,
@@ -104,19 +104,19 @@ CB_LABELS = Classes(("entailment", "contradiction", "neutral"))
 MULTIRC_LABELS = Classes(("False", "True"), question=("idx.paragraph", "idx.question"))
 
 SUPERGLUE = (
-    superglue("boolq", "qa", Prompt("question: {question} passage: {passage}", "boolq"), FALSE_TRUE,
+    superglue("boolq", "qa", Template("question: {question} passage: {passage}", "boolq"), FALSE_TRUE,
               released_splits=None),
-    superglue("cb", "nli", Prompt("premise: {premise} hypothesis: {hypothesis}", "cb"), CB_LABELS,
+    superglue("cb", "nli", Template("premise: {premise} hypothesis: {hypothesis}", "cb"), CB_LABELS,
               ("accuracy", "macro_f1"), released_splits=None),
-    superglue("copa", "causality", Prompt(COPA_TEMPLATE, "copa"), Classes(("choice1", "choice2"))),
-    superglue("multirc", "qa", Prompt("question: {question} answer: {answer} paragraph: {paragraph}", "multirc"),
+    superglue("copa", "causality", Template(COPA_TEMPLATE, "copa"), Classes(("choice1", "choice2"))),
+    superglue("multirc", "qa", Template("question: {question} answer: {answer} paragraph: {paragraph}", "multirc"),
               MULTIRC_LABELS, ("multirc_f1a", "multirc_em"),
               splits=replace(HALVED_VALIDATION, together="paragraph"), paper_splits=HALVED_VALIDATION),
-    superglue("record", "qa", Prompt("query: {query} entities: {names} passage: {article}", "record",
+    superglue("record", "qa", Template("query: {query} entities: {names} passage: {article}", "record",
                                      prepare=join_article), Accepted("answers", each=True), ("squad_f1", "squad_em"),
               splits=HELD_OUT, released_splits=HELD_OUT, max_source_length=512, max_target_length=64),
-    superglue("wic", "word-sense", Prompt(f"{TWO_SENTENCES} word: {{word}}", "wic"), FALSE_TRUE),
-    superglue("wsc", "coreference", Prompt("text: {marked}", "wsc", prepare=mark_mentions), FALSE_TRUE,
+    superglue("wic", "word-sense", Template(f"{TWO_SENTENCES} word: {{word}}", "wic"), FALSE_TRUE),
+    superglue("wsc", "coreference", Template("text: {marked}", "wsc", prepare=mark_mentions), FALSE_TRUE,
               config="wsc.fixed"),
 )
 
@@ -125,16 +125,16 @@ YELP_RELEASED = SplitRule(Part(("train",)), Part(("train",), "held_out"), Part((
 TREC_LABELS = Classes(("abbreviation", "entity", "description", "human", "location", "number"), field="coarse_label")
 
 FEWSHOT = (
-    Task("scitail", "nli", Prompt(TWO_SENTENCES, "scitail"),
+    Task("scitail", "nli", Template(TWO_SENTENCES, "scitail"),
          Classes(("entailment", "neutral"), field="gold_label", ids=("entailment", "neutral")), ACCURACY,
          "allenai/scitail", "snli_format"),
-    Task("imdb", "sentiment", Prompt("{text}", "imdb"), NEGATIVE_POSITIVE, ACCURACY, "stanfordnlp/imdb", "plain_text",
+    Task("imdb", "sentiment", Template("{text}", "imdb"), NEGATIVE_POSITIVE, ACCURACY, "stanfordnlp/imdb", "plain_text",
          HALVED_TEST),
-    Task("yelp_polarity", "sentiment", Prompt("sentence: {text}", "yelp_polarity"), NEGATIVE_POSITIVE, ACCURACY,
+    Task("yelp_polarity", "sentiment", Template("sentence: {text}", "yelp_polarity"), NEGATIVE_POSITIVE, ACCURACY,
          "fancyzhx/yelp_polarity", "plain_text", HALVED_TEST, released_splits=YELP_RELEASED),
-    Task("paws", "paraphrase", Prompt(TWO_SENTENCES, "paws"), Classes(("not_paraphrase", "paraphrase")), ACCURACY,
+    Task("paws", "paraphrase", Template(TWO_SENTENCES, "paws"), Classes(("not_paraphrase", "paraphrase")), ACCURACY,
          "google-research-datasets/paws", "labeled_final"),
-    Task("trec", "question-type", Prompt("sentence: {text}", "trec"), TREC_LABELS, ACCURACY, "CogComp/trec", "default",
+    Task("trec", "question-type", Template("sentence: {text}", "trec"), TREC_LABELS, ACCURACY, "CogComp/trec", "default",
          HALVED_TEST),
 )
 
@@ -143,7 +143,7 @@ MRQA_PAPER = replace(HELD_OUT, train=Part(("train",)), validation=None,
                      why_missing="the paper trains for a fixed number of epochs and measures the last model; "
                                  "protocol='clean' holds 1000 train rows out")
 MRQA_OUT = SplitRule(None, None, Part(("test",)), why_missing="this set is for measuring out of domain only")
-QA_PROMPT = Prompt("question: {question} context: {context}")
+QA_PROMPT = Template("question: {question} context: {context}")
 
 
 def mrqa(name: str, subset: str, splits: SplitRule = HELD_OUT, paper_splits: SplitRule | None = MRQA_PAPER) -> Task:
@@ -175,7 +175,7 @@ HYPOTHESES = "observation_1: {observation_1} observation_2: {observation_2} " \
 
 def summarisation(name: str, hub_id: str, config: str | None, text: str, summary: str, **more: Any) -> Task:
     "A summarisation set: 512 tokens to 128, ROUGE-2"
-    return Task(name, "summarisation", Prompt(f"summarize: {{{text}}}"), FreeText(summary), ("rouge2",), hub_id, config,
+    return Task(name, "summarisation", Template(f"summarize: {{{text}}}"), FreeText(summary), ("rouge2",), hub_id, config,
                 OFFICIAL, max_source_length=512, max_target_length=128, **more)
 
 
@@ -184,10 +184,10 @@ SUMMARISATION_NLI = (
     summarisation("cnn_dailymail", "abisee/cnn_dailymail", "3.0.0", "article", "highlights"),
     summarisation("wikilingua", "GEM/wiki_lingua", "en", "source", "target", hub_revision="refs/convert/parquet",
                   files=tuple((split, f"en/{split}/*.parquet") for split in ("train", "validation", "test"))),
-    Task("abductive_nli", "nli", Prompt(HYPOTHESES, "abductive_nli"),
+    Task("abductive_nli", "nli", Template(HYPOTHESES, "abductive_nli"),
          Classes(("hypothesis_1", "hypothesis_2"), ids=(1, 2)), ACCURACY, "allenai/art", "anli", HELD_OUT,
          released_splits=replace(HELD_OUT, drop_last=True), max_source_length=512),
-    Task("anli", "nli", Prompt(PREMISE_HYPOTHESIS, "anli"), THREE_WAY_NLI, ACCURACY, "facebook/anli", "plain_text",
+    Task("anli", "nli", Template(PREMISE_HYPOTHESIS, "anli"), THREE_WAY_NLI, ACCURACY, "facebook/anli", "plain_text",
          ROUNDS, max_source_length=512),
 )
 
@@ -295,7 +295,7 @@ def task_from(name: str, data: Any, template: str, labels: Sequence[str] = (), f
               **more: Any) -> Task:
     "A task from one's own rows; `labels` are the class words in the order of the index, none for a text in `field`"
     splits = as_splits(data)
-    prompt = Prompt(template, name)
+    prompt = Template(template, name)
     columns = next(iter(splits.values())).column_names
     missing = [wanted for wanted in prompt.fields if wanted not in columns]
     if missing:

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PROTOCOLS', 'LABEL_STYLES', 'Row', 'CHOSEN', 'Style', 'check_protocol', 'style', 'value_at', 'template_fields',
-           'Prompt', 'Answer', 'Classes', 'Score', 'FreeText', 'Accepted']
+           'Template', 'Answer', 'Classes', 'Score', 'FreeText', 'Accepted']
 
 # %% ../../nbs/data/02_prompts.ipynb #8912acaa
 import math
@@ -64,7 +64,7 @@ def template_fields(template: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Prompt:
+class Template:
     "A format string over the fields of a row"
     template: str                                     # "premise: {premise} hypothesis: {hypothesis}"
     name: str = ""                                    # the task's name where it is wanted; "" for prompts without one

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import hyperlab
 from ..core.errors import explain_hub_errors
 from .metrics import metric
-from .prompts import CHOSEN, Accepted, Answer, Classes, Prompt, Row, Style, check_protocol, style
+from .prompts import CHOSEN, Accepted, Answer, Classes, Template, Row, Style, check_protocol, style
 from hyperlab.data.splits import (
     OFFICIAL,
     SEED,
@@ -100,7 +100,7 @@ def row_at(batch: Mapping[str, Sequence[Any]], position: int) -> Row:
     return {name: column[position] for name, column in batch.items()}
 
 
-def render(batch: Mapping[str, Sequence[Any]], numbers: Sequence[int], prompt: Prompt, answer: Answer, style: Style,
+def render(batch: Mapping[str, Sequence[Any]], numbers: Sequence[int], prompt: Template, answer: Answer, style: Style,
            code: str = "") -> dict[str, list[Any]]:
     "Source and target texts of a batch; an error says which row it is about; `code` only tells caches apart"
     out: dict[str, list[Any]] = {"source": [], "target": []}
@@ -133,7 +133,7 @@ class Entry:
     "What a task says about itself: where its rows are, how they read, how they are split, how answers are scored"
     name: str                                         # as in the papers, lower case
     family: str                                       # nli, paraphrase, sentiment, ...
-    prompt: Prompt
+    prompt: Template
     answer: Answer
     metrics: tuple[str, ...]
     hub_id: str = ""
@@ -192,10 +192,10 @@ def splits_of(entry: Entry, protocol: str, data: "Mapping[str, Dataset]", must_h
     return splits
 
 # %% ../../nbs/data/03_task.ipynb #c0a80211
-_KEYS: dict[tuple[str, Prompt], list[bytes]] = {}
+_KEYS: dict[tuple[str, Template], list[bytes]] = {}
 
 
-def file_keys(rows: "Dataset", prompt: Prompt) -> list[bytes]:
+def file_keys(rows: "Dataset", prompt: Template) -> list[bytes]:
     "A digest of the source text of every row of an official file"
     known = (rows._fingerprint, prompt)
     if known not in _KEYS:

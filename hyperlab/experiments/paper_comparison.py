@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['NANO', 'STYLE', 'reported_row', 'scores_beside_paper', 'Measured', 'measured', 'all_measured', 'column_scores',
-           'mean_and_spread', 'distance', 'rows_with_runs', 'reported_line', 'measured_lines', 'set_ups', 'Beside',
-           'beside', 'beside_html']
+           'mean_and_spread', 'distance', 'rows_with_runs', 'reported_line', 'measured_lines', 'set_ups',
+           'PaperComparison', 'paper_comparison', 'comparison_html']
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #18d9ee85
 from collections.abc import Mapping, Sequence
@@ -180,7 +180,7 @@ def set_ups(table: Table, row: Row, runs: Sequence[Measured]) -> list[str]:
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #fdf37746
 @dataclass(frozen=True)
-class Beside:
+class PaperComparison:
     "A table of a paper with what was measured under its rows."
 
     table: Table
@@ -208,10 +208,10 @@ class Beside:
         return [sentence if len(rows) == everywhere else f"{sentence} ({', '.join(rows)})" for sentence, rows in holds.items()]
 
     def _repr_html_(self) -> str:
-        return beside_html(self)
+        return comparison_html(self)
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #d9c012ef
-def beside(paper: str, number: int, runs: str | Path | Sequence[Measured] | None = "runs") -> Beside:
+def paper_comparison(paper: str, number: int, runs: str | Path | Sequence[Measured] | None = "runs") -> PaperComparison:
     "A table of a paper with runs of a folder (and the shipped results) under its rows."
     table = paper_table(paper, number)
     given = all_measured(runs) if runs is None or isinstance(runs, str | Path) else list(runs)
@@ -229,7 +229,7 @@ def beside(paper: str, number: int, runs: str | Path | Sequence[Measured] | None
             backbone = found[i][0].backbone if kind == "measured" else ""
             lines += [{"row": "", "backbone": backbone, "line": name_of_line} | line] if line else []
         differences[name], seeds[name] = set_ups(table, row, found[i]), len(found[i])
-    return Beside(table, lines, differences, seeds)
+    return PaperComparison(table, lines, differences, seeds)
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #464fe893
 STYLE = """<style>
@@ -247,7 +247,7 @@ STYLE = """<style>
 </style>"""
 
 
-def beside_html(page: Beside) -> str:
+def comparison_html(page: PaperComparison) -> str:
     "The table, and what differs between the set-ups under it."
     frame, table = page.frame, page.table
     header = "".join(f"<th>{escape('' if c == 'line' else c)}</th>" for c in frame.columns)

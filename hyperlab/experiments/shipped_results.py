@@ -4,21 +4,20 @@
 
 # %% auto #0
 __all__ = ['COMPARED', 'Benchmark', 'result_name', 'write_result', 'shipped_results', 'map_table', 'scores_of', 'baseline_means',
-           'score_table', 'method_table', 'score_picture', 'shipped', 'title', 'markdown', 'nano_fits', 'few_shot_page',
+           'score_table', 'method_table', 'score_picture', 'title', 'markdown', 'nano_fits', 'few_shot_page',
            'targets_page', 'answers_at', 'better_page', 'real_results', 'real_page', 'setup_page', 'real_fits',
            'shipped_benchmarks', 'goals_page', 'steps_page']
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #48d009f8
 import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..analysis.statistics import compare_scores, holm
-from ..core.files import write_json
+from ..core.files import asset, write_json
 from ..core.method import get_method
 from ..data.metrics import METRICS, average_metrics
 from .few_shot_study import cell, over_targets, shot_table, unpack_fits
@@ -46,14 +45,14 @@ def write_result(method: str, seed: int, folder: Path, run_dir: Path, random: bo
 # %% ../../nbs/experiments/05_shipped_results.ipynb #c9f62ef5
 def shipped_results() -> dict[str, dict[str, Any]]:
     "Results that are shipped, by name: {'full-0': result, ..., 'baselines': {'majority': ..., ...}}"
-    folder = Path(str(files("hyperlab"))) / "nano_results"
+    folder = asset("nano", "results")
     return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json")) if path.stem != "map"}
 
 
 def map_table() -> "pd.DataFrame":
     "Of how many tasks the nearest neighbour is a relative, over the shipped runs: at the start, trained, and by chance"
     import pandas as pd
-    found = json.loads((Path(str(files("hyperlab"))) / "nano_results" / "map.json").read_text())
+    found = json.loads(asset("nano", "results", "map.json").read_text())
     rows = [{"answers": kind, "representation": what, "at the start": sum(run["start"][what] for run in found[kind]),
              "trained": sum(run["trained"][what] for run in found[kind]), "by chance": found["chance"] * len(found[kind]),
              "of": found["of"] * len(found[kind])} for kind in ("words", "numbers") for what in found[kind][0]["start"]]
@@ -120,11 +119,6 @@ def score_picture() -> "go.Figure":
 COMPARED = ("full", "adapter-dagger", "hyperformer++")
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #37e0729b
-def shipped(*parts: str) -> Path:
-    "A file or folder of the package."
-    return Path(str(files("hyperlab"))).joinpath(*parts)
-
-
 def title(method: str) -> str:
     "A method as the papers write it."
     return get_method(method).title
@@ -140,7 +134,7 @@ def markdown(table: "pd.DataFrame", index: bool = True) -> str:
 # %% ../../nbs/experiments/05_shipped_results.ipynb #db99a04e
 def nano_fits() -> "pd.DataFrame":
     "The shipped few-shot fits on the nano world."
-    return unpack_fits(shipped("nano_results", "fewshot.jsonl"))
+    return unpack_fits(asset("nano", "results", "fewshot.jsonl"))
 
 
 def few_shot_page(fits: "pd.DataFrame", by: str = "method") -> "pd.DataFrame":
@@ -184,7 +178,7 @@ def better_page(fits: "pd.DataFrame", against: Sequence[str] = ("adapter-dagger"
 # %% ../../nbs/experiments/05_shipped_results.ipynb #c64444d9
 def real_results() -> dict[str, dict[str, Any]]:
     "The shipped runs on GLUE by method."
-    folder = shipped("real_results")
+    folder = asset("glue", "results")
     return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
 
 
@@ -218,7 +212,7 @@ def setup_page(results: Mapping[str, Mapping[str, Any]]) -> "pd.DataFrame":
 
 def real_fits() -> "pd.DataFrame":
     "The shipped few-shot fits on real data."
-    return unpack_fits(shipped("real_results", "fewshot.jsonl"))
+    return unpack_fits(asset("glue", "results", "fewshot.jsonl"))
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #caf2a1f4
 Benchmark = Mapping[str, Any]  # as `BenchResult.record` has it
@@ -226,7 +220,7 @@ Benchmark = Mapping[str, Any]  # as `BenchResult.record` has it
 
 def shipped_benchmarks() -> dict[str, Benchmark]:
     "The shipped benchmarks by subject."
-    return {path.stem: json.loads(path.read_text()) for path in sorted(shipped("bench_results").glob("*.json"))}
+    return {path.stem: json.loads(path.read_text()) for path in sorted(asset("bench", "results").glob("*.json"))}
 
 
 def goals_page(benchmarks: Mapping[str, Benchmark]) -> "pd.DataFrame":

@@ -26,7 +26,7 @@ from ..training.environment import chosen_loggers
 from ..training.recipes import Recipe, departures, make_recipe
 from ..training.run_folder import Run
 from ..training.trainer import train
-from ..training.update import own_chance, seed_everything
+from ..training.update import preserve_rng_state, seed_everything
 
 # %% ../../nbs/experiments/01_workbooks.ipynb #1c0c416d
 def injected_names(history: Sequence[str]) -> list[str]:
@@ -84,7 +84,7 @@ def is_small_name(name: str) -> bool:
 
 def build_model(backbone: str, method: Method, names: Sequence[str], seed: int) -> AdaptedModel:
     "The adapted model; what is random in it follows from the seed."
-    with own_chance():
+    with preserve_rng_state():
         seed_everything(seed)
         if backbone == "toy":
             return adapt(toy_backbone(), method, names, tokenizer=toy_tokenizer())

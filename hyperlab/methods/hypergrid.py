@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from transformers import PretrainedConfig
 
-from ..core.adapters import ADAPTERS, Around, LookingAdapter
+from ..core.adapters import ADAPTERS, SiteContext, ContextAdapter
 from ..core.errors import check_names
 from ..core.functional import Weights, by_example
 from ..core.generators import Table
@@ -243,7 +243,7 @@ def pool(x: Tensor, how: str, mask: Tensor | None = None) -> Tensor:
 
 # %% ../../nbs/methods/09_hypergrid.ipynb #190738fb
 @dataclass(frozen=True)
-class GridProjection(LookingAdapter):
+class GridProjection(ContextAdapter):
     "x (ψ(β + σ(u vᵀ)) ∘ W), instead of the output projection of a feed-forward block (HyperGrid Eq. 2-7)."
 
     pooling: str = "first"
@@ -255,7 +255,7 @@ class GridProjection(LookingAdapter):
         check_names("pooling", [self.pooling], ("first", "mean", "sum"))
         check_names("gate input", [self.gate_input], ("d_model", "d_ff"))
 
-    def look(self, x: Tensor, weights: Weights, around: Around) -> Tensor:
+    def look(self, x: Tensor, weights: Weights, around: SiteContext) -> Tensor:
         weight, memory = around.module.get_parameter("weight"), around.memory
         if memory is None:
             return grid_linear(x, weight, *self.factors(x, weights, around), self.offset)
@@ -264,7 +264,7 @@ class GridProjection(LookingAdapter):
         rows = by_example(x, around.examples)
         return grid_product(rows, weight, memory["gate"]).view(*x.shape[:-1], -1)
 
-    def factors(self, x: Tensor, weights: Weights, around: Around) -> tuple[Tensor, Tensor]:
+    def factors(self, x: Tensor, weights: Weights, around: SiteContext) -> tuple[Tensor, Tensor]:
         "u, (B, R), and v, (B, C), for the examples of a batch."
         source = around.entering if self.gate_input == "d_model" else x
         seen = pool(source[:: len(source) // around.examples], self.pooling if around.mask is not None else "first", around.mask)

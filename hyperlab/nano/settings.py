@@ -16,7 +16,7 @@ from ..core.backbones import read_config
 from ..core.model import AdaptedModel, adapt
 from ..data.benchmarks import tasks
 from .pretraining_texts import nano_tokenizer
-from ..training.update import own_chance, seed_everything
+from ..training.update import preserve_rng_state, seed_everything
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -69,7 +69,7 @@ def setting_of(method: str) -> Setting:
 # %% ../../nbs/nano/04_settings.ipynb #f1e31c1b
 def nano_adapted(method: str, seed: int = 0, names: Sequence[str] | None = None, random: bool = False) -> AdaptedModel:
     "The method on the nano backbone, or on a random one of that shape, for the eight tasks or others; the seed fixes its start"
-    with own_chance():
+    with preserve_rng_state():
         seed_everything(seed)
         backbone, tokenizer = (random_backbone(), nano_tokenizer()) if random else ("nano", None)
         return adapt(backbone, method, names or tasks("nano"), tokenizer=tokenizer, **setting_of(method).options)

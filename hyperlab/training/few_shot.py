@@ -32,7 +32,7 @@ from hyperlab.training.update import (
     batch_loss,
     make_optimizer,
     on_device,
-    own_chance,
+    preserve_rng_state,
     parameter_groups,
     seed_everything,
     step_seed,
@@ -374,7 +374,7 @@ def few_shot(
         begun = choose_start(model, it.rows, like)
         model.add_task(name, like=begun.like)
     start = it.tested(model) if test_start else None
-    with own_chance(), tuning(model, tune, norms) as kept:
+    with preserve_rng_state(), tuning(model, tune, norms) as kept:
         trials = it.choose(model, kept, progress)
         best = min(trials, key=lambda trial: trial.loss)
         for _ in tuned(model, it.rows, how, best.steps, best.factor):

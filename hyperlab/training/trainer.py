@@ -35,7 +35,7 @@ from hyperlab.training.run_folder import (
     Run,
     check_same_run,
     default_folder,
-    held,
+    locked,
     load_snapshot,
     load_weights,
     needed_steps,
@@ -54,7 +54,7 @@ from hyperlab.training.update import (
     keep_evidence,
     make_optimizer,
     on_device,
-    own_chance,
+    preserve_rng_state,
     parameter_groups,
     rate_factor,
     seed_everything,
@@ -429,7 +429,7 @@ def train(
     run = Run(run_dir or default_folder(model, recipe))
     accelerator = make_accelerator(report_to, run.path)
     check_machine(recipe, accelerator)
-    with held(run.path) if accelerator.is_main_process else nullcontext(), own_chance(), Interruption() as interruption:
+    with locked(run.path) if accelerator.is_main_process else nullcontext(), preserve_rng_state(), Interruption() as interruption:
         accelerator.wait_for_everyone()
         with accelerator.main_process_first():
             data = load_data(model, recipe)

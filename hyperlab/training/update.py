@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['IGNORED', 'SCHEDULES', 'OPTIMIZERS', 'token_loss', 'target_tokens', 'trained_parameters', 'parameter_groups',
-           'rate_factor', 'make_optimizer', 'set_rates', 'step_seed', 'seed_everything', 'own_chance', 'batch_logits',
-           'with_positions', 'batch_loss', 'on_device', 'finite', 'watched', 'Diagnosis', 'examples_of', 'diagnose',
-           'NonFinite', 'keep_evidence', 'replay']
+           'rate_factor', 'make_optimizer', 'set_rates', 'step_seed', 'seed_everything', 'preserve_rng_state',
+           'batch_logits', 'with_positions', 'batch_loss', 'on_device', 'finite', 'watched', 'Diagnosis', 'examples_of',
+           'diagnose', 'NonFinite', 'keep_evidence', 'replay']
 
 # %% ../../nbs/training/00_update.ipynb #c11306ec
 import hashlib
@@ -108,7 +108,7 @@ def seed_everything(seed: int) -> None:
 
 
 @contextmanager
-def own_chance() -> Iterator[None]:
+def preserve_rng_state() -> Iterator[None]:
     "Give the caller's random states (of the CPU) back afterwards."
     plain, array = random.getstate(), np.random.get_state()  # noqa: NPY002
     with torch.random.fork_rng(devices=()):
