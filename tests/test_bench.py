@@ -53,7 +53,7 @@ def test_thrift_keeps_less_and_goes_with_the_model(batch: dict) -> None:
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad])
     run = lambda: model(**batch, task="rte").loss
     thrifty = step_memory(model, run, optimizer).kept
-    model.applied.thrift.remove()
+    model.active.lean.remove()
     assert thrifty < 0.8 * step_memory(model, run, optimizer).kept
     backbone = trained("adapter").detach()  # whose gains take over the same norms
     assert not any("forward" in vars(module) for module in backbone.modules())
@@ -245,7 +245,7 @@ def test_bound_adapters_and_short_norms_generate_the_same(method: str, batch: di
         brief = model(**call).logits
         for kind in (adapters.Serial, adapters.Adapter):
             monkeypatch.setattr(kind, "bind", lambda self, weights: lambda x: self(x, weights))
-        model.applied.thrift.remove()
+        model.active.lean.remove()
         assert torch.equal(brief, model(**call).logits)
 
 

@@ -61,11 +61,11 @@ def test_reference_values(dtype: torch.dtype, tolerance: float) -> None:
     model, tensors = golden_model(dtype)
     batch = {key: tensors[key] for key in ("input_ids", "attention_mask", "labels")}
     close = {"atol": tolerance, "rtol": tolerance, "check_dtype": False}
-    condition = model.read(None, dict(batch))
+    condition = model.encode(batch).condition
     result = model(**batch)
     result.loss.backward()
     decoder = model.rule.generators["decoder"]
-    torch.testing.assert_close(decoder.embed(condition).double(), tensors["out.embedding"], **close)
+    torch.testing.assert_close(decoder.embed_input(condition).double(), tensors["out.embedding"], **close)
     torch.testing.assert_close(result.logits.double(), tensors["out.logits"], **close)
     torch.testing.assert_close(result.loss.double(), tensors["out.loss"], **close)
     torch.testing.assert_close(decoder.mlp[0].weight.grad.double(), tensors["out.grad_mlp.0.weight"], **close)

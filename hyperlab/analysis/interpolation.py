@@ -10,17 +10,16 @@ __all__ = ['normalised', 'between', 'mixes_tasks', 'answer_words', 'Answered', '
 # %% ../../nbs/analysis/05_interpolation.ipynb #21281a34
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from .adapter_weights import encode_text
 from .task_vectors import Points, representations, task_points
 from ..core.generators import TaskLike
-from ..core.hooks import SiteWeights
 from ..core.model import AdaptedModel
 from ..data.batches import evaluation_batches, in_order
 from ..data.benchmarks import task
@@ -73,12 +72,12 @@ class Answered:
 @torch.no_grad()
 def answer(model: AdaptedModel, text: str, mixture: TaskLike | None, words: Sequence[str], most: int = 16) -> Answered:
     "What the model writes for a text under a mixture, and the probability of each of `words`."
-    inputs = encode_text(model, text)
+    inputs = model.tokenize(text)
     written = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], task=mixture, max_new_tokens=most)
     said = model.tokenizer.batch_decode(written, skip_special_tokens=True)[0]
     if not words:
         return Answered(said, {})
-    targets = encode_text(model, list(words))
+    targets = model.tokenize(list(words))
     labels = targets["input_ids"].masked_fill(targets["attention_mask"] == 0, -100)
     repeated = {name: value.expand(len(words), -1) for name, value in inputs.items()}
     logits = model(**repeated, labels=labels, task=mixture).logits.log_softmax(-1)
@@ -86,27 +85,23 @@ def answer(model: AdaptedModel, text: str, mixture: TaskLike | None, words: Sequ
     return Answered(said, dict(zip(words, chosen.exp().tolist(), strict=True)))
 
 # %% ../../nbs/analysis/05_interpolation.ipynb #607bebd5
-def mixed_weights(model: AdaptedModel, a: str, b: str, share: float) -> SiteWeights:
+def mixed_weights(model: AdaptedModel, a: str, b: str, share: float) -> dict[str, dict[str, Tensor]]:
     "The straight line between the weights of two tasks."
-    one, two = (model.rule(model.condition(name)) for name in (a, b))
-    return {part: {site: {k: torch.lerp(w, two[part][site][k], share) for k, w in weights.items()}
-                   for site, weights in sites.items()} for part, sites in one.items()}
+    one, two = model.weights(a), model.weights(b)
+    return {site: {k: torch.lerp(w, two[site][k], share) for k, w in weights.items()} for site, weights in one.items()}
 
 
 @torch.no_grad()
 def predict_with(
-    model: AdaptedModel, data: TaskSplit, mixture: TaskLike | None, weights: SiteWeights | None = None
+    model: AdaptedModel, data: TaskSplit, mixture: TaskLike | None, weights: Mapping[str, Mapping[str, Tensor]] | None = None
 ) -> list[str]:
     "What the model writes for every row under a mixture, or with given weights."
     found: list[tuple[int, str]] = []
     for batch in evaluation_batches(data.tokens, data.task.name, 128, 0, 1, model.tokenizer.pad_token_id or 0):
         inputs = {k: batch[k].to(model.device) for k in ("input_ids", "attention_mask")}
         options: dict[str, Any] = {"max_new_tokens": data.answer_length, "do_sample": False, "num_beams": 1}
-        if weights is None:
+        with nullcontext() if weights is None else model.acting(weights):
             written = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], task=mixture, **options)
-        else:
-            with model.applied.using(weights, model.scene(inputs, remember=True)):
-                written = model.backbone.generate(**inputs, **options)  # type: ignore[operator]
         found += zip(batch["index"].tolist(), model.tokenizer.batch_decode(written, skip_special_tokens=True), strict=True)
     return in_order([text for _, text in found], [index for index, _ in found])
 
@@ -200,7 +195,7 @@ def path_scores(
     a, b = list(data)
     for share in np.linspace(0, 1, points).tolist():
         for way in ways:
-            if way == "weights" and model.rule.reads_input:
+            if way == "weights" and model.reads_input:
                 continue
             weights = mixed_weights(model, a, b, share) if way == "weights" else None
             for name, split in data.items():

@@ -21,11 +21,9 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import get_linear_schedule_with_warmup
 
-from ..core.forward import masked_mean
 from ..core.generators import TaskLike
 from ..core.files import asset
 from ..core.model import AdaptedModel
-from ..methods.hyperdecoder import FromInput
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,13 +38,9 @@ def instance_embeddings(
     summary: bool = False,  # True: the encoder's summary itself, before the MLP
 ) -> Tensor:  # (B, H)
     "The vector from which each input's decoder is written (Hyperdecoders Eq. 8)."
-    inputs: dict[str, Any] = {"input_ids": input_ids, "attention_mask": attention_mask}
-    condition = model.read(task, inputs)
-    if condition.summary is None:
-        with model.applied.using(model.rule(condition), model.scene(inputs)):
-            return masked_mean(model.encode(inputs)[0], attention_mask)
-    decoder = dict(model.rule.generators.items()).get("decoder")
-    return decoder.embed(condition) if isinstance(decoder, FromInput) and not summary else condition.summary
+    encoded = model.encode({"input_ids": input_ids} | ({} if attention_mask is None else {"attention_mask": attention_mask}), task)
+    embedded = None if summary else model.rule.embed_input(encoded.condition)
+    return encoded.mean() if embedded is None else embedded
 
 # %% ../../nbs/analysis/03_probes.ipynb #10925a97
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ def instances(
     for task, inputs in texts.items():
         for start in range(0, len(inputs), batch_size):
             some = list(inputs[start : start + batch_size])
-            tokens = model.tokenizer(some, return_tensors="pt", padding=True, truncation=True).to(model.device)
+            tokens = model.tokenize(some)
             embeddings.append(instance_embeddings(model, tokens["input_ids"], tokens["attention_mask"], task).float().cpu())
             answers += model.generate(some, task=task, **options)
             tasks += [task] * len(some)

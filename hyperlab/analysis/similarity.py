@@ -52,12 +52,8 @@ def cka(x: np.ndarray, y: np.ndarray) -> float:
 @torch.no_grad()
 def states_by_layer(model: AdaptedModel, texts: Sequence[str], task: Any) -> dict[str, np.ndarray]:
     "Mean hidden states after each encoder layer, {'encoder.0': (N, H)}, under a task's weights."
-    tokens = model.tokenizer(list(texts), return_tensors="pt", padding=True, truncation=True).to(model.device)
-    inputs: dict[str, Any] = {"input_ids": tokens["input_ids"], "attention_mask": tokens["attention_mask"]}
-    condition = model.condition(task, len(texts))
-    with model.applied.using(model.rule(condition), model.scene(inputs)):
-        hidden = model.encode(inputs | {"output_hidden_states": True}).hidden_states[1:]
-    return {f"encoder.{i}": masked_mean(h, tokens["attention_mask"]).float().cpu().numpy() for i, h in enumerate(hidden)}
+    encoded = model.encode(texts, task)
+    return {f"encoder.{i}": masked_mean(h, encoded.mask).float().cpu().numpy() for i, h in enumerate(encoded.layers)}
 
 
 def cka_by_layer(model: AdaptedModel, texts: Sequence[str], tasks: Sequence[str] | None = None) -> dict[str, np.ndarray]:

@@ -51,7 +51,7 @@ def representations(model: AdaptedModel) -> list[str]:
     modules = list(model.rule.modules())
     found = ["z"] if any(isinstance(m, TaskEmbedding) for m in modules) else []
     found += ["I"] if any(isinstance(m, Hypernetwork) for m in modules) else []
-    writes = model.rule.parts and not model.rule.reads_input
+    writes = model.sites and not model.reads_input
     return found + (["weights"] if writes else [])
 
 

@@ -93,7 +93,7 @@ def loss_at_labels(model: Any, batch: Mapping[str, torch.Tensor], **inputs: Any)
 def measure_memory(make: Callable[[], AdaptedModel], load: Workload) -> tuple[StepMemory, int, int]:
     "Memory of a step in the steady state, trained parameters, and the size of the plain backbone."
     model = make()
-    plain = parameter_count(model.backbone) - model.owned.untied
+    plain = parameter_count(model.backbone) - model.trained.untied
     loss, optimizer, step = training_step(model, load)
     step()  # gradients and moments exist from the second step on
     return step_memory(model, loss, optimizer), sum(p.numel() for p in model.parameters() if p.requires_grad), plain

@@ -79,6 +79,11 @@ class Rule(nn.Module):
     def read_backbone(self, backbone: PreTrainedModel) -> None:
         "Take initial values from the backbone's weights, where a method needs them."
 
+    def embed_input(self, condition: Condition) -> Tensor | None:
+        "The vector from which each input's weights are written, (B, E); None where weights do not depend on the input."
+        embed: Callable[[Condition], Tensor] | None = getattr(dict(self.generators.items()).get("decoder"), "embed_input", None)
+        return None if embed is None else embed(condition)
+
     def add_task(self, mixture: Tensor) -> None:
         "Give one more task what `mixture`, (T,), describes; the other tasks keep theirs, bit for bit."
         for module in self.modules():

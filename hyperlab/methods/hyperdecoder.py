@@ -79,7 +79,7 @@ class FromInput(nn.Module):
         self.writer = writer
         self.first = first  # of the first reading, before there is a summary
 
-    def embed(self, condition: Condition) -> Tensor:
+    def embed_input(self, condition: Condition) -> Tensor:
         "The instance embedding e of each input, (B, H) (Hyperdecoders Eq. 8)."
         assert condition.summary is not None
         embedding: Tensor = self.mlp(condition.summary)
@@ -89,7 +89,7 @@ class FromInput(nn.Module):
         if condition.reading == 0 and self.first is not None:
             first: dict[str, Tensor] = self.first(condition)
             return first
-        weights: dict[str, Tensor] = self.writer(self.embed(condition))
+        weights: dict[str, Tensor] = self.writer(self.embed_input(condition))
         return weights
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #49edd512

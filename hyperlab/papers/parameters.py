@@ -212,8 +212,8 @@ def cost(
     if not isinstance(model, str | PretrainedConfig):
         name = model.source.name or model.config.model_type
         added, gains = count_rule(model.rule)
-        size = parameter_count(model.backbone) - model.owned.untied
-        counted = count_inside(model.backbone, model.owned.names, size, added, gains, len(model.tasks))
+        size = parameter_count(model.backbone) - model.trained.untied
+        counted = count_inside(model.backbone, model.trained.names, size, added, gains, len(model.tasks))
         return Cost(model.method.name, name, counted, reported_figures(name, model.method, len(model.tasks)))
     if method is None:
         raise ValueError("expected a method beside the backbone, such as cost('t5-base', 'hyperformer++')")

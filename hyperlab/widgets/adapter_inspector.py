@@ -63,7 +63,7 @@ class InspectorTraits(Panel):
 
     def weights(self, task: Any) -> dict[str, dict[str, Tensor]]:
         "The weights that are looked at; of the text where they depend on it."
-        return weights_of(self.model, task, (self.text.strip() or ".") if self.model.rule.reads_input else None)
+        return weights_of(self.model, task, (self.text.strip() or ".") if self.model.reads_input else None)
 
     @property
     def chosen(self) -> Any:
@@ -106,7 +106,7 @@ class Looking(InspectorTraits):
 
     def show_norms(self, most: int = 60) -> None:
         "Draw the norms of all tasks, or of the first `most`."
-        text = (self.text.strip() or ".") if self.model.rule.reads_input else None
+        text = (self.text.strip() or ".") if self.model.reads_input else None
         table = site_norms(self.model, self.model.tasks[:most], text).round(4)
         self.norms = {"tasks": list(table.index), "sites": list(table.columns), "rows": table.to_numpy().tolist()}
 

@@ -141,11 +141,11 @@ class Writing(Walking):
 
     def _weights(self) -> dict[str, Any]:
         text = self.text.strip() or "."
-        return weights_of(self.model, dict(self.mixture), text if self.model.rule.reads_input else None)
+        return weights_of(self.model, dict(self.mixture), text if self.model.reads_input else None)
 
     def _limit(self) -> float:
         "The largest weight of the drawn site over the first tasks: colours keep their meaning while sliders move."
-        if self.model.rule.reads_input or not self.site:
+        if self.model.reads_input or not self.site:
             return 0.1
         found = [weights_of(self.model, name)[self.site] for name in self.trained[:8]]
         return max(float(weights[drawn_weight(weights)].abs().max()) for weights in found)
