@@ -39,11 +39,13 @@ pytest: $(READY)
 # A notebook and its module must say the same, a notebook must be clean, the README made from its index; changes nothing
 check: $(READY)
 	python tools/check_notebooks.py
+	python tools/make_stubs.py --check
 	python tools/make_readme.py --check
 
 export: $(READY)
 	nbdev_export
 	nbdev_clean
+	python tools/make_stubs.py
 	python tools/make_readme.py
 
 lab: $(READY)

@@ -1,0 +1,66 @@
+# Written by tools/make_stubs.py from what the modules export.
+from . import compacter, hyperdecoders, hyperformer, hypergrid, parameters, tables
+from .compacter import (
+    COMPARED as COMPARED,
+    EFFICIENCY as EFFICIENCY,
+    EPOCHS as EPOCHS,
+    Efficiency as Efficiency,
+    LOW_RESOURCE_EPOCHS as LOW_RESOURCE_EPOCHS,
+    Printed as Printed,
+    RECORD as RECORD,
+    SUPERGLUE as SUPERGLUE,
+    SUPERGLUE_METRICS as SUPERGLUE_METRICS,
+    TRAINING as TRAINING,
+    Training as Training,
+    label_of as label_of,
+    recipe_for as recipe_for,
+    superglue as superglue,
+    table_of as table_of,
+    training_of as training_of,
+)
+from .hyperdecoders import (
+    Line as Line,
+)
+from .hypergrid import (
+    Line as Line,
+)
+from .parameters import (
+    ACCOUNTING as ACCOUNTING,
+    Cost as Cost,
+    Count as Count,
+    TASKS_IN_PAPERS as TASKS_IN_PAPERS,
+    agrees as agrees,
+    compacter_accounting as compacter_accounting,
+    cost as cost,
+    count_inside as count_inside,
+    count_method as count_method,
+    count_row as count_row,
+    count_rule as count_rule,
+    hyperdecoders_accounting as hyperdecoders_accounting,
+    hyperformer_accounting as hyperformer_accounting,
+    parameter_table as parameter_table,
+    reported_figures as reported_figures,
+    row_name as row_name,
+)
+from .tables import (
+    AVERAGES as AVERAGES,
+    GLUE as GLUE,
+    GLUE_METRICS as GLUE_METRICS,
+    PAPERS as PAPERS,
+    Row as Row,
+    TABLES as TABLES,
+    Table as Table,
+    add_table as add_table,
+    average_table as average_table,
+    averaging_rules as averaging_rules,
+    cell_text as cell_text,
+    cells as cells,
+    fits as fits,
+    glue as glue,
+    known_tables as known_tables,
+    mean_over_metrics as mean_over_metrics,
+    mean_over_tasks as mean_over_tasks,
+    paper_table as paper_table,
+    spreads as spreads,
+    table_frame as table_frame,
+)
