@@ -1,5 +1,5 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import adapters, backbones, errors, files, forward, functional, generators, hooks, lean_autograd, method, model, old_names, sites
+from . import adapters, backbones, checkpoint, errors, files, forward, functional, generators, hooks, inspection, lean_autograd, method, model, old_names, sites
 from .adapters import (
     ADAPTERS as ADAPTERS,
     Adapter as Adapter,
@@ -21,12 +21,23 @@ from .backbones import (
     fingerprint as fingerprint,
     has_own_output_layer as has_own_output_layer,
     load_backbone as load_backbone,
+    load_tokenizer as load_tokenizer,
     meta_backbone as meta_backbone,
     parameter_count as parameter_count,
     place_of as place_of,
     read_config as read_config,
     resolve_revision as resolve_revision,
     shape_of as shape_of,
+)
+from .checkpoint import (
+    CONFIG as CONFIG,
+    check_fit as check_fit,
+    find_checkpoint as find_checkpoint,
+    is_shipped as is_shipped,
+    read_checkpoint as read_checkpoint,
+    read_description as read_description,
+    shape_record as shape_record,
+    write_checkpoint as write_checkpoint,
 )
 from .errors import (
     HubError as HubError,
@@ -53,6 +64,7 @@ from .forward import (
     IGNORED as IGNORED,
     batch_size_of as batch_size_of,
     call_context as call_context,
+    encode_plainly as encode_plainly,
     encoder_changes as encoder_changes,
     group_rows as group_rows,
     in_batch_order as in_batch_order,
@@ -108,6 +120,16 @@ from .hooks import (
     substituted as substituted,
     trained_names as trained_names,
 )
+from .inspection import (
+    Encoding as Encoding,
+    encode_inputs as encode_inputs,
+    observed as observed,
+    projected_embeddings as projected_embeddings,
+    task_embeddings as task_embeddings,
+    task_parameters as task_parameters,
+    weights_by_site as weights_by_site,
+    weights_fixed as weights_fixed,
+)
 from .lean_autograd import (
     Drop as Drop,
     NDIMS as NDIMS,
@@ -150,41 +172,10 @@ from .method import (
     write_down as write_down,
 )
 from .model import (
-    ADAPTED as ADAPTED,
     AdaptedModel as AdaptedModel,
-    CONFIG as CONFIG,
-    Encoding as Encoding,
-    FORMAT as FORMAT,
-    KEY as KEY,
-    MAX_NEW_TOKENS as MAX_NEW_TOKENS,
-    SHAPE_KEYS as SHAPE_KEYS,
-    SHIPPED_RUNS as SHIPPED_RUNS,
     adapt as adapt,
-    add_task_to as add_task_to,
-    check_fit as check_fit,
-    describe_model as describe_model,
-    encode_inputs as encode_inputs,
-    encode_plainly as encode_plainly,
     fill as fill,
-    find_checkpoint as find_checkpoint,
-    find_tokenizer as find_tokenizer,
-    generate_texts as generate_texts,
-    generate_tokens as generate_tokens,
-    is_shipped as is_shipped,
     load as load,
-    materialized as materialized,
-    observed as observed,
-    one_example as one_example,
-    read_checkpoint as read_checkpoint,
-    read_description as read_description,
-    read_task_features as read_task_features,
-    run_adapted as run_adapted,
-    run_forward as run_forward,
-    shape_record as shape_record,
-    site_weights as site_weights,
-    twin_backbone as twin_backbone,
-    weights_fixed as weights_fixed,
-    write_checkpoint as write_checkpoint,
 )
 from .old_names import (
     OLD_MODULES as OLD_MODULES,

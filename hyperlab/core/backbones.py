@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['V1_0', 'V1_1', 'BYTES', 'GATED', 'SHAPES', 'SHIPPED', 'shape_of', 'has_own_output_layer', 'meta_backbone',
-           'parameter_count', 'Source', 'place_of', 'resolve_revision', 'read_config', 'load_backbone', 'fingerprint']
+           'parameter_count', 'Source', 'place_of', 'resolve_revision', 'read_config', 'load_backbone',
+           'load_tokenizer', 'fingerprint']
 
 # %% ../../nbs/core/08_backbones.ipynb #f66ad73f
 import difflib
@@ -15,7 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForSeq2SeqLM, MT5Config, PreTrainedModel, PretrainedConfig, T5Config, UMT5Config
+from transformers import (
+    AutoConfig,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    MT5Config,
+    PretrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    T5Config,
+    UMT5Config,
+)
 from transformers.utils import cached_file
 
 from .files import asset
@@ -143,6 +154,13 @@ def load_backbone(
     place = place_of(str(backbone))
     model = AutoModelForSeq2SeqLM.from_pretrained(place, revision=commit, dtype=dtype, trust_remote_code=False)
     return model, Source(str(backbone), commit)
+
+
+def load_tokenizer(source: Source) -> PreTrainedTokenizerBase:
+    "The tokenizer of a backbone that has a name."
+    if source.name is None:
+        raise ValueError("this model has no tokenizer, its backbone no name: pass token ids or adapt(..., tokenizer=...)")
+    return AutoTokenizer.from_pretrained(place_of(source.name), revision=source.revision)
 
 # %% ../../nbs/core/08_backbones.ipynb #6a9dc731
 def fingerprint(backbone: PreTrainedModel, without: Iterable[str] = ()) -> str:

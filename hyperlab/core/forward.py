@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['IGNORED', 'read_tasks', 'batch_size_of', 'call_context', 'masked_mean', 'run_encoder', 'read_input', 'Group',
            'group_rows', 'take_rows', 'in_batch_order', 'join_outputs', 'join_tokens', 'shifted_parameters',
-           'run_in_groups', 'EncoderCache', 'encoder_changes', 'in_eval_mode', 'label_positions', 'output_only_at']
+           'run_in_groups', 'EncoderCache', 'encoder_changes', 'in_eval_mode', 'encode_plainly', 'label_positions',
+           'output_only_at']
 
 # %% ../../nbs/core/10_forward.ipynb #9ef1eeaa
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -196,6 +197,14 @@ def in_eval_mode(module: nn.Module) -> Iterator[None]:
         yield
     finally:
         module.train(before)
+
+
+@torch.no_grad()
+def encode_plainly(backbone: PreTrainedModel, ids: Tensor) -> Tensor:
+    "What the encoder makes of texts without dropout, (B, L, H)."
+    with in_eval_mode(backbone.get_submodule("encoder")):
+        states: Tensor = run_encoder(backbone, {"input_ids": ids})[0]
+    return states
 
 # %% ../../nbs/core/10_forward.ipynb #9f393aff
 def label_positions(labels: Tensor, ignored: int = IGNORED) -> Tensor:

@@ -92,6 +92,7 @@ class ActiveWeights:
         self.bound: dict[tuple[str, str], Callable[[Tensor], Tensor]] = {}  # for calls without gradients
         self.entering: dict[Site, Tensor] = {}  # what sublayers were given, until their sites have acted
         self.observer: Observer | None = None
+        self.fixed: SiteWeights | None = None  # weights that act in every pass whatever its task, while they are set
         self.needs_context = any(isinstance(part.adapter, ContextAdapter) for part in parts.values())
         self.attach()
 
