@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Encoding', 'encode_inputs', 'weights_by_site', 'weights_fixed', 'observed', 'task_embeddings', 'projected_embeddings',
-           'task_parameters']
+           'task_owned_parameters']
 
 # %% ../../nbs/core/12_inspection.ipynb #d1d6885a
 from collections.abc import Iterator, Mapping
@@ -104,7 +104,8 @@ def projected_embeddings(rule: Rule, mixtures: Tensor) -> dict[str, Tensor]:
     networks = {name: network for name, network in rule.generators.items() if isinstance(network, Hypernetwork)}
     if not networks:
         return {}
-    features, embedded = rule.features(Condition(mixtures)), {}
+    features = rule.features(Condition(mixtures))
+    embedded: dict[str, Tensor] = {}
     for name, part in rule.parts.items():
         if name in networks:
             rows = networks[name].embed(features).unbind(0)
@@ -112,7 +113,7 @@ def projected_embeddings(rule: Rule, mixtures: Tensor) -> dict[str, Tensor]:
     return embedded
 
 
-def task_parameters(rule: Rule) -> set[nn.Parameter]:
+def task_owned_parameters(rule: Rule) -> set[nn.Parameter]:
     "The parameters that tasks have of their own: what `add_task` lets grow."
     growing = [module for module in rule.modules() if hasattr(module, "add_task") and module is not rule]
     shared = {p for module in growing if isinstance(module, Table) for name in module.shared for p in module.of(name)}

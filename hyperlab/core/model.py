@@ -45,7 +45,7 @@ from hyperlab.core.inspection import (
     observed,
     projected_embeddings,
     task_embeddings,
-    task_parameters,
+    task_owned_parameters,
     weights_by_site,
     weights_fixed,
 )
@@ -285,7 +285,7 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
 
     def task_parameters(self) -> set[nn.Parameter]:
         "The parameters that tasks have of their own, such as their embeddings or adapters."
-        return task_parameters(self.rule)
+        return task_owned_parameters(self.rule)
 
     def add_task(self, name: str, like: str | Mapping[str, float] | None = None) -> None:
         "Add a task that starts as a copy of another one, as a mixture, or (None) as the average of all known tasks."
