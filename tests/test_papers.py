@@ -7,7 +7,7 @@ import pytest
 import hyperlab as hl
 from hyperlab.core.method import get_method
 from hyperlab.data.metrics import METRICS
-from hyperlab.papers.tables import AVERAGES, PAPERS, Row, Table, average_table, averaging_rules, fits
+from hyperlab.papers.tables import AVERAGES, PAPERS, PaperRow, PaperTable, average_table, averaging_rules, within_rounding
 from hyperlab.papers.tables import known_tables, paper_table, table_frame
 
 TABLES = known_tables()
@@ -26,7 +26,7 @@ OTHER_COLUMNS = {"wnli", "glue", "superglue", "summarisation", "nli", "encoder-d
 OTHER_METRICS = {"unnamed", "average of the benchmark", "average of GLUE without STS-B", "mean of rouge2", "mean of accuracy"}
 
 
-def rows() -> list[tuple[str, int, Table, Row]]:
+def rows() -> list[tuple[str, int, PaperTable, PaperRow]]:
     return [(paper, number, table, row) for (paper, number), table in TABLES.items() for row in table.rows]
 
 
@@ -39,7 +39,7 @@ def test_every_results_table_is_there() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=NAMES)
-def test_a_table_names_its_metrics_and_its_rules(table: Table) -> None:
+def test_a_table_names_its_metrics_and_its_rules(table: PaperTable) -> None:
     for row in table.rows:
         for task, values in row.scores.items():
             assert len(table.metrics[task]) == len(values), (row.label, task)
@@ -86,8 +86,8 @@ def test_the_two_rules_are_told_apart_where_tasks_have_two_metrics() -> None:
 
 
 def test_a_rule_fits_within_one_unit_of_the_last_digit() -> None:
-    assert fits(86.489, 86.48, 2) and fits(86.47, 86.48, 2) and not fits(86.495, 86.48, 2)
-    assert fits(86.4, 86.5, 1) and not fits(86.39, 86.5, 1)
+    assert within_rounding(86.489, 86.48, 2) and within_rounding(86.47, 86.48, 2) and not within_rounding(86.495, 86.48, 2)
+    assert within_rounding(86.4, 86.5, 1) and not within_rounding(86.39, 86.5, 1)
 
 
 def test_few_shot_cells_have_a_spread() -> None:

@@ -16,7 +16,7 @@ import hyperlab as hl
 from hyperlab.data.prompts import Accepted
 from hyperlab.data.batches import TrainingBatches
 from hyperlab.data.task import Task
-from hyperlab.papers.compacter import COMPARED, TRAINING
+from hyperlab.papers.compacter import COMPARED_METHODS, TRAINING
 from hyperlab.training.run_folder import snapshots
 from hyperlab.nano.toy import toy_backbone, toy_tokenizer
 from hyperlab.training.update import target_tokens, token_loss
@@ -204,7 +204,7 @@ def test_compacters_tables_are_recipes(table: int) -> None:
     "Every learning rate of Tables 4, 11, 5 and 10, with the warm-up, batch and epochs that go with it."
     name, chosen = "boolq" if table == 2 else "mnli", TRAINING[table]
     for label, rate in chosen.rates.items():
-        method, options = COMPARED[label]
+        method, options = COMPARED_METHODS[label]
         about = {"tasks": [name], "small": table == 9, "options": options | ({"train_output": True} if table == 7 else {})}
         recipe = hl.make_recipe(method, "paper", paper="compacter", rows={name: 5_000}, **about)
         assert (recipe.learning_rate, recipe.warmup, recipe.batch_size) == (rate, chosen.warmup, chosen.batch_size), label

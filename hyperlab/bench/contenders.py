@@ -24,7 +24,7 @@ from ..core.backbones import load_backbone, meta_backbone, parameter_count, shap
 from ..core.errors import check_names
 from ..core.forward import label_positions
 from ..core.model import AdaptedModel, adapt
-from ..papers.compacter import COMPARED, EFFICIENCY
+from ..papers.compacter import COMPARED_METHODS, EFFICIENCY
 from ..papers.tables import paper_table
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # %% ../../nbs/bench/01_contenders.ipynb #82188489
 def table_3(layers: int) -> dict[str, tuple[str, dict[str, Any]]]:
     "The methods of Compacter's Table 3 by the paper's names, for a backbone with so many layers in a stack."
-    named = {label.removesuffix("-R"): found for label, found in COMPARED.items() if label != "Prompt tuning-T"}
+    named = {label.removesuffix("-R"): found for label, found in COMPARED_METHODS.items() if label != "Prompt tuning-T"}
     changes = {"Intrinsic-SAID": {"dimension": 1_400}, "AdapterDrop": {"dropped": round(layers * 5 / 12)}}
     return {label: (method, options | changes.get(label, {})) for label, (method, options) in named.items()}
 

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .errors import check_names
-from .functional import ACTIVATIONS, Weights, bottleneck, bottleneck_shapes, by_example, chosen_sets, examples_in
+from .functional import ACTIVATIONS, AdapterWeights, bottleneck, bottleneck_shapes, by_example, chosen_sets, examples_in
 from hyperlab.core.lean_autograd import (
     NDIMS,
     ORDER,
@@ -38,10 +38,10 @@ class Adapter:
         "Shapes of the weights of one site."
         raise NotImplementedError
 
-    def __call__(self, x: Tensor, weights: Weights) -> Tensor:
+    def __call__(self, x: Tensor, weights: AdapterWeights) -> Tensor:
         raise NotImplementedError
 
-    def bind(self, weights: Weights) -> Callable[[Tensor], Tensor]:
+    def bind(self, weights: AdapterWeights) -> Callable[[Tensor], Tensor]:
         "The adapter with these weights, for many short calls without gradients."
         return lambda x: self(x, weights)
 
@@ -66,11 +66,11 @@ class Serial(Adapter):
         norm: dict[str, tuple[int, ...]] = {"gamma": (width,), "beta": (width,)} if self.layer_norm else {}
         return bottleneck_shapes(width, bottleneck) | norm
 
-    def __call__(self, x: Tensor, weights: Weights) -> Tensor:
+    def __call__(self, x: Tensor, weights: AdapterWeights) -> Tensor:
         rows = by_example(x, examples_in(weights, NDIMS))
         return residual_bottleneck(rows, weights, self.activation, self.eps if self.layer_norm else None).view_as(x)
 
-    def bind(self, weights: Weights) -> Callable[[Tensor], Tensor]:
+    def bind(self, weights: AdapterWeights) -> Callable[[Tensor], Tensor]:
         if examples_in(weights, NDIMS) is not None or autocasting(weights["down"]):
             return super().bind(chosen_sets(weights, NDIMS))
         down, down_bias, up, up_bias = (weights[name] for name in ORDER[:4])
@@ -97,7 +97,7 @@ class Parallel(Adapter):
     def shapes(self, width: int, bottleneck: int) -> dict[str, tuple[int, ...]]:
         return bottleneck_shapes(width, bottleneck)
 
-    def __call__(self, x: Tensor, weights: Weights) -> Tensor:
+    def __call__(self, x: Tensor, weights: AdapterWeights) -> Tensor:
         rows = by_example(x, examples_in(weights, NDIMS))
         return bottleneck(rows, weights, self.activation).view_as(x)
 
@@ -112,7 +112,7 @@ class Gain(Adapter):
     def shapes(self, width: int, bottleneck: int) -> dict[str, tuple[int, ...]]:
         return {"weight": (width,)}
 
-    def __call__(self, x: Tensor, weights: Weights) -> Tensor:
+    def __call__(self, x: Tensor, weights: AdapterWeights) -> Tensor:
         rows = by_example(x, examples_in(weights, NDIMS))
         gain = weights["weight"] if weights["weight"].dim() == 1 else weights["weight"].unsqueeze(1)
         if keeps_for_backward(x, gain):
@@ -137,7 +137,7 @@ class SiteContext:
 class ContextAdapter(Adapter):
     "An adapter that is also shown what is around its site."
 
-    def look(self, x: Tensor, weights: Weights, around: SiteContext) -> Tensor:
+    def look(self, x: Tensor, weights: AdapterWeights, around: SiteContext) -> Tensor:
         raise NotImplementedError
 
 # %% ../../nbs/core/05_adapters.ipynb #8d2e56c1

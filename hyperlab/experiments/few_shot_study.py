@@ -21,7 +21,8 @@ from tqdm import tqdm
 
 from ..core.files import publish, read_json, write_json
 from ..core.method import get_method
-from ..core.model import find_checkpoint, load, read_description
+from ..core.checkpoint import find_checkpoint, read_description
+from ..core.model import load
 from ..data.benchmarks import task
 from ..data.metrics import average_tasks
 from ..data.tokens import load_task_split

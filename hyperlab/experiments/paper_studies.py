@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from ..core.backbones import SHAPES
+from ..core.backbones import BACKBONE_SHAPES
 from ..core.errors import check_names
 from ..core.files import publish
 from ..core.method import get_method
@@ -27,7 +27,7 @@ from .runs import find_runs
 from .workbooks import plan_run
 from ..nano.settings import setting_of
 from ..papers.parameters import cost
-from ..papers.tables import Row, paper_table
+from ..papers.tables import PaperRow, paper_table
 from ..training.run_folder import Run
 from ..training.update import trained_parameters
 
@@ -56,11 +56,11 @@ class Variant:
 WIDTHS = ("encoder_size", "decoder_size", "hypernetwork_width")
 
 
-def options_for(row: Row, backbone: str) -> dict[str, Any]:
+def options_for(row: PaperRow, backbone: str) -> dict[str, Any]:
     "A row's options on a backbone: as printed, and on nano with widths in proportion and the rest as nano has it."
     if backbone != "nano":
         return dict(row.options)
-    width = int(SHAPES[row.backbone.rpartition("/")[2]]["d_model"])
+    width = int(BACKBONE_SHAPES[row.backbone.rpartition("/")[2]]["d_model"])
     scaled = {k: max(2, round(v * 128 / width)) if k in WIDTHS else v for k, v in row.options.items()}
     return dict(setting_of(row.method).options) | scaled
 

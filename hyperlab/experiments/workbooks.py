@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ..core.backbones import SHAPES
+from ..core.backbones import BACKBONE_SHAPES
 from ..core.errors import check_names
 from ..core.forward import read_tasks
 from ..core.method import Method, get_method
@@ -74,12 +74,12 @@ def check_backbone_name(name: str) -> None:
     "Raise on a name that can't be a backbone, without asking the hub."
     if name in BUILT_IN or Path(name).is_dir() or name.count("/") == 1:
         return
-    check_names("backbone", [name], [*BUILT_IN, *SHAPES])
+    check_names("backbone", [name], [*BUILT_IN, *BACKBONE_SHAPES])
 
 
 def is_small_name(name: str) -> bool:
     "Whether a backbone is known by its name to be of T5-small's width or less."
-    return name in BUILT_IN or int(SHAPES.get(name.rpartition("/")[2], {}).get("d_model", 1024)) <= 512
+    return name in BUILT_IN or int(BACKBONE_SHAPES.get(name.rpartition("/")[2], {}).get("d_model", 1024)) <= 512
 
 
 def build_model(backbone: str, method: Method, names: Sequence[str], seed: int) -> AdaptedModel:

@@ -8,7 +8,7 @@ __all__ = []
 # %% ../../nbs/papers/01_hyperformer.ipynb #547fa694
 from typing import Any
 
-from .tables import GLUE_METRICS, Row, Table, add_table, cells, glue, spreads
+from .tables import GLUE_METRICS, PaperRow, PaperTable, add_table, cells, glue_scores, spreads
 
 # %% ../../nbs/papers/01_hyperformer.ipynb #9ae8c98c
 _FORMULA = {"total": "printed as 1 + 8 × 0.01, the term rounded; computed in the same way"}
@@ -41,12 +41,12 @@ _AS_HYPERFORMER: dict[str, Any] = {
     "metrics": GLUE_METRICS,
 }
 add_table(
-    Table(
+    PaperTable(
         "hyperformer",
         1,
         "Performance of all models on the GLUE tasks",
         tuple(
-            Row(label, backbone, method, {}, tasks, {"trained": trained, "total": total}, glue(scores), average, notes)
+            PaperRow(label, backbone, method, {}, tasks, {"trained": trained, "total": total}, glue_scores(scores), average, notes)
             for backbone, rows in _HYPERFORMER_1.items()
             for label, method, tasks, trained, total, scores, average, notes in rows
         ),
@@ -55,7 +55,7 @@ add_table(
 )
 
 # %% ../../nbs/papers/01_hyperformer.ipynb #8a039883
-def _hyperformer_3() -> list[Row]:
+def _hyperformer_3() -> list[PaperRow]:
     figures = [
         ("Adapters†", "t5-small", "adapter-dagger", {"reduction_factor": 2}, "10.44", "1.83", 80.97, {}),
         ("HyperFormer", "t5-small", "hyperformer", {}, "5.80", "1.45", 82.47, _BIASES),
@@ -63,7 +63,7 @@ def _hyperformer_3() -> list[Row]:
         ("HyperFormer", "t5-base", "hyperformer", {}, "6.86", "1.54", 86.58, _BIASES),
     ]
     return [
-        Row(label, backbone, method, options, 8, {"trained": trained, "total": total}, {}, average, notes)
+        PaperRow(label, backbone, method, options, 8, {"trained": trained, "total": total}, {}, average, notes)
         for label, backbone, method, options, trained, total, average, notes in figures
     ]
 
@@ -76,13 +76,13 @@ _HYPERFORMER_4: list[tuple[str, dict[str, Any], float]] = [
     ("– T5 Layer norm", {"train_norms": False}, 81.29),
     ("– Conditional layer norm, T5 Layer norm", {"layer_norm": "shared", "train_norms": False}, 78.92),
 ]
-add_table(Table("hyperformer", 3, "Adapters† with more parameters than HyperFormer", tuple(_hyperformer_3()), **_AS_HYPERFORMER))
+add_table(PaperTable("hyperformer", 3, "Adapters† with more parameters than HyperFormer", tuple(_hyperformer_3()), **_AS_HYPERFORMER))
 add_table(
-    Table(
+    PaperTable(
         "hyperformer",
         4,
         "Impact when removing different components of HyperFormer",
-        tuple(Row(label, "t5-small", "hyperformer", options, average=average) for label, options, average in _HYPERFORMER_4),
+        tuple(PaperRow(label, "t5-small", "hyperformer", options, average=average) for label, options, average in _HYPERFORMER_4),
         **_AS_HYPERFORMER,
     )
 )
@@ -158,21 +158,21 @@ _FEW_SHOT |= {
 _COMPARED_2 = (("T5", "full"), ("Adapters†", "adapter-dagger"), ("HyperFormer++", "hyperformer++"))
 
 # %% ../../nbs/papers/01_hyperformer.ipynb #7da91c22
-def _few_shot_rows() -> list[Row]:
+def _few_shot_rows() -> list[PaperRow]:
     lines = {(task, int(line.split()[0])): line.split(maxsplit=1)[1] for task, block in _FEW_SHOT.items() for line in block}
     rows = []
     for shots in sorted({n for _, n in lines}):
         for i, (label, method) in enumerate(_COMPARED_2):
             printed = {task: line.split()[i] for (task, n), line in lines.items() if n == shots}
             columns, text = tuple(printed), " ".join(printed.values())
-            rows.append(Row(label, "t5-base", method, {}, 8, {}, cells(columns, text), spread=spreads(columns, text), runs=5, shots=shots))
+            rows.append(PaperRow(label, "t5-base", method, {}, 8, {}, cells(columns, text), spread=spreads(columns, text), runs=5, shots=shots))
     return rows
 
 
 _HALVED = "CB, BoolQ: validation halved; Yelp, TREC, IMDB: test halved for validation; others: as published"
 _NOT_SAID = "not stated; neither are steps, batch and learning rate"
 add_table(
-    Table(
+    PaperTable(
         "hyperformer",
         2,
         "Few-shot domain transfer of the models trained on GLUE",
@@ -190,10 +190,10 @@ _EFFICIENCY: list[tuple[str, str, str, str, str, str]] = [
     ("HyperFormer", "hyperformer", "7.60", "-2.06", "7.92", "43.74"),
     ("HyperFormer++", "hyperformer++", "5.81", "-25.13", "7.19", "30.49"),
 ]
-_MEMORY = [Row(label, "t5-base", m, figures={"memory (GB)": gb, "difference (%)": more}) for label, m, gb, more, *_ in _EFFICIENCY]
-_TIME = [Row(label, "t5-base", m, figures={"time (min)": t, "difference (%)": more}) for label, m, *_, t, more in _EFFICIENCY]
-add_table(Table("hyperformer", 5, "The required memory for all methods", tuple(_MEMORY)))
-add_table(Table("hyperformer", 6, "Training time for all methods, 1,000 steps", tuple(_TIME)))
+_MEMORY = [PaperRow(label, "t5-base", m, figures={"memory (GB)": gb, "difference (%)": more}) for label, m, gb, more, *_ in _EFFICIENCY]
+_TIME = [PaperRow(label, "t5-base", m, figures={"time (min)": t, "difference (%)": more}) for label, m, *_, t, more in _EFFICIENCY]
+add_table(PaperTable("hyperformer", 5, "The required memory for all methods", tuple(_MEMORY)))
+add_table(PaperTable("hyperformer", 6, "Training time for all methods, 1,000 steps", tuple(_TIME)))
 
 # %% ../../nbs/papers/01_hyperformer.ipynb #4fe41cb5
 _REDUCTION: list[tuple[str, int, str, float]] = [
@@ -205,12 +205,12 @@ _REDUCTION: list[tuple[str, int, str, float]] = [
     ("t5-base", 32, "55.58 97.20 89.66/92.42 93.19/91.08 88.96/88.57 85.82 94.19 81.75", 87.13),
 ]
 add_table(
-    Table(
+    PaperTable(
         "hyperformer",
         7,
         "Validation performance of HyperFormer++ for different reduction factors",
         tuple(
-            Row("HyperFormer++", size, "hyperformer++", {"reduction_factor": r}, scores=glue(line), average=average, figures={"r": str(r)})
+            PaperRow("HyperFormer++", size, "hyperformer++", {"reduction_factor": r}, scores=glue_scores(line), average=average, figures={"r": str(r)})
             for size, r, line, average in _REDUCTION
         ),
         **_AS_HYPERFORMER | {"part": "validation"},

@@ -136,7 +136,6 @@ from .trainer import (
 )
 from .update import (
     Diagnosis as Diagnosis,
-    IGNORED as IGNORED,
     NonFinite as NonFinite,
     OPTIMIZERS as OPTIMIZERS,
     SCHEDULES as SCHEDULES,

@@ -32,7 +32,8 @@ from safetensors.torch import load as read_tensors, save as tensor_bytes
 from torch import Tensor
 
 from ..core.files import fault_of, now, publish, read_json, set_aside, sync_folder, write_json, write_manifest
-from ..core.model import AdaptedModel, fill, read_checkpoint
+from ..core.checkpoint import read_checkpoint
+from ..core.model import AdaptedModel, fill
 from .recipes import Recipe, Splits, model_departures
 
 if TYPE_CHECKING:

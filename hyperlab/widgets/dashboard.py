@@ -15,7 +15,8 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from ..core.model import CONFIG, AdaptedModel, find_checkpoint, is_shipped
+from ..core.checkpoint import CONFIG, find_checkpoint, is_shipped
+from ..core.model import AdaptedModel
 from ..experiments.runs import find_runs, run_row
 from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from ..training.run_folder import Run
