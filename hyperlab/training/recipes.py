@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['AT_LEAST', 'MAPPINGS', 'PAPERS', 'OWNERS', 'TEXT', 'CODE', 'SMALL_BATCH', 'READING', 'ALWAYS', 'NO_CODE', 'Splits',
            'Recipe', 'suits', 'check_recipe', 'paper_of', 'stated', 'epochs_of', 'count_steps', 'make_recipe',
-           'clean_defaults', 'apart', 'in_words', 'unlike', 'departures', 'training_rows', 'is_small', 'subject',
-           'model_recipe', 'model_departures']
+           'clean_defaults', 'apart', 'in_words', 'unlike', 'departures', 'load_data', 'training_rows', 'is_small',
+           'subject', 'model_recipe', 'model_departures']
 
 # %% ../../nbs/training/01_recipes.ipynb #5343cf83
 import math
@@ -20,7 +20,7 @@ from ..core.model import AdaptedModel
 from ..data.batches import sampling_probabilities
 from ..data.benchmarks import GROUPS
 from ..data.prompts import check_protocol
-from ..data.tokens import TaskSplit
+from ..data.tokens import TaskSplit, load_splits
 from ..papers.compacter import SUPERGLUE, recipe_for
 from ..papers.tables import GLUE
 from .update import OPTIMIZERS, SCHEDULES
@@ -250,6 +250,17 @@ def departures(recipe: Recipe, method: str, *, options: Mapping[str, Any] | None
 Splits = dict[str, dict[str, TaskSplit]]  # {split: {task: rows}}
 
 # %% ../../nbs/training/01_recipes.ipynb #8054c599
+def load_data(model: AdaptedModel, recipe: Recipe) -> Splits:
+    "All splits of all tasks; training rows are drawn by the run's seed where their number is limited."
+    drawn = {"seed": recipe.seed} if recipe.max_examples else {}
+    data = {"train": load_splits(model, "train", recipe.protocol, recipe.max_examples, **drawn)}
+    data |= {split: load_splits(model, split, recipe.protocol, recipe.eval_examples) for split in ("validation", "test")}
+    for split in ("train", "validation"):
+        if missing := [name for name in model.tasks if name not in data[split]]:
+            raise ValueError(f"{', '.join(missing)}: no rows for {split}; training needs them")
+    return data
+
+
 def training_rows(data: Splits) -> dict[str, int]:
     "How many examples an epoch of each task has."
     return {name: len(split.tokens) for name, split in data["train"].items()}

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['IGNORED', 'SCHEDULES', 'OPTIMIZERS', 'token_loss', 'target_tokens', 'trained_parameters', 'parameter_groups',
            'rate_factor', 'make_optimizer', 'set_rates', 'step_seed', 'seed_everything', 'preserve_rng_state',
-           'batch_logits', 'with_positions', 'batch_loss', 'on_device', 'finite', 'watched', 'Diagnosis', 'examples_of',
-           'diagnose', 'NonFinite', 'keep_evidence', 'replay']
+           'batch_logits', 'with_positions', 'batch_loss', 'split_batch', 'on_device', 'finite', 'watched', 'Diagnosis',
+           'examples_of', 'diagnose', 'NonFinite', 'keep_evidence', 'replay', 'stop_at_nonfinite']
 
 # %% ../../nbs/training/00_update.ipynb #c11306ec
 import hashlib
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -141,6 +141,11 @@ def batch_loss(forward: Callable[..., Any], model: AdaptedModel, batch: Mapping[
     return token_loss(logits, labels.index_select(0, batch["positions"]) if "positions" in batch else labels, smoothing)
 
 
+def split_batch(batch: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    "A batch dealt into `count` batches."
+    return [{k: v[i::count] for k, v in batch.items()} for i in range(count)] if count > 1 else [batch]
+
+
 def on_device(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
     "The batch with its tensors where the model is."
     return {k: v.to(device, non_blocking=True) if isinstance(v, Tensor) else v for k, v in batch.items()}
@@ -247,3 +252,15 @@ def replay(folder: str | Path, backbone: Any = None) -> Diagnosis | None:
     batch = {**load_file(place / "batch.safetensors"), "task": tasks}
     with torch.autocast(model.device.type, torch.bfloat16, enabled=facts["precision"] == "bf16"):
         return diagnose(model.train(), on_device(batch, model.device), facts["step"], facts["seed"], facts["label_smoothing"])
+
+# %% ../../nbs/training/00_update.ipynb #206194ce
+def stop_at_nonfinite(
+    folder: Path, model: AdaptedModel, batch: Mapping[str, Any], step: int, seed: int, smoothing: float, precision: str
+) -> NoReturn:
+    "Diagnose a step whose loss or gradient is not finite, keep the evidence in `folder`, and raise."
+    placed = on_device(batch, model.device)
+    with torch.autocast(model.device.type, torch.bfloat16, enabled=precision == "bf16"):
+        found = diagnose(model, placed, step, seed, smoothing)
+    found = found or Diagnosis(step, "gradient", "the batch's sum", examples_of(batch))
+    keep_evidence(folder, model, placed, found, seed, smoothing, precision)
+    raise NonFinite(f"{found}. The weights were not updated; batch and weights are in '{folder}' for hl.training.replay")
