@@ -140,7 +140,7 @@ class Interruption:
             raise Stopped
 
     def obey(self) -> NoReturn:
-        "End as the signal wants it."
+        "End the process as the signal asks."
         if self.asked == signal.SIGTERM:
             raise SystemExit(128 + signal.SIGTERM)
         raise KeyboardInterrupt
