@@ -29,13 +29,13 @@ from hyperlab.training.environment import Interruption
 from hyperlab.training.recipes import Recipe
 from hyperlab.nano.toy import toy_tasks, toy_tokenizer
 from hyperlab.training.environment import make_accelerator
-from hyperlab.training.trainer import Finishing
+from hyperlab.training.trainer import Trainer
 from hyperlab.training.update import make_optimizer, parameter_groups, rate_factor, seed_everything
 from hyperlab.training.update import set_rates, target_tokens, token_loss
 
 
 def random_tokens(rows: int, length: int, target: int) -> Dataset:
-    "Rows of random ids, as the data room tokenises them."
+    "Rows of random ids, as the data are tokenised."
     rng = np.random.default_rng(0)
     lengths = {"input_length": [length] * rows, "label_length": [target] * rows, "source_cut": [0] * rows, "target_cut": [0] * rows}
     draw = lambda width: rng.integers(3, 32_000, (rows, width)).tolist()
@@ -67,11 +67,11 @@ class Bare:
         return loss.item()
 
 
-def ready_training(model: hl.AdaptedModel, recipe: Recipe, tokens: Dataset, folder: Path) -> Finishing:
+def ready_training(model: hl.AdaptedModel, recipe: Recipe, tokens: Dataset, folder: Path) -> Trainer:
     "The trainer as hl.train sets it up."
     found = {name: load_task_split(name, "train", model, max_examples=4) for name in model.tasks}
     data = {name: TaskSplit(split.task, split.rows, tokens, 8) for name, split in found.items()}
-    return Finishing(model, recipe, Run(folder), {"train": data}, make_accelerator("none", folder))
+    return Trainer(model, recipe, Run(folder), {"train": data}, make_accelerator("none", folder))
 
 
 def timed(work: object) -> float:
