@@ -128,7 +128,7 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Forecast:
-    "What a run takes on each device, in bytes, and the time of a step."
+    "What training takes on each device, in bytes, and the time of a step."
 
     title: str
     count: Count
@@ -210,7 +210,7 @@ def plan(
 
 # %% ../../nbs/bench/03_planning.ipynb #dffe4322
 def plan_table(plans: "list[Forecast]") -> "pd.DataFrame":
-    "Plans side by side, in GiB."
+    "Forecasts side by side, in GiB."
     import pandas as pd
 
     return pd.DataFrame([p.row() for p in plans]).set_index("plan")

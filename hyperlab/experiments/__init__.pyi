@@ -3,7 +3,7 @@ from . import few_shot_study, paper_comparison, paper_studies, runs, shipped_res
 from .few_shot_study import (
     FACTORS as FACTORS,
     LINES as LINES,
-    SIZES as SIZES,
+    PAPER_SHOTS as PAPER_SHOTS,
     band as band,
     cell as cell,
     compare_sources as compare_sources,
@@ -33,7 +33,7 @@ from .few_shot_study import (
 )
 from .paper_comparison import (
     Measured as Measured,
-    NANO as NANO,
+    NANO_PREFIX as NANO_PREFIX,
     PaperComparison as PaperComparison,
     STYLE as STYLE,
     all_measured as all_measured,
@@ -89,7 +89,7 @@ from .runs import (
 )
 from .shipped_results import (
     Benchmark as Benchmark,
-    COMPARED as COMPARED,
+    SHOWN_METHODS as SHOWN_METHODS,
     answers_at as answers_at,
     baseline_means as baseline_means,
     better_page as better_page,
@@ -98,7 +98,9 @@ from .shipped_results import (
     map_table as map_table,
     markdown as markdown,
     method_table as method_table,
+    method_title as method_title,
     nano_fits as nano_fits,
+    read_results as read_results,
     real_fits as real_fits,
     real_page as real_page,
     real_results as real_results,
@@ -110,7 +112,6 @@ from .shipped_results import (
     shipped_benchmarks as shipped_benchmarks,
     steps_page as steps_page,
     targets_page as targets_page,
-    title as title,
     write_result as write_result,
 )
 from .sweep import (
@@ -122,19 +123,19 @@ from .sweep import (
     grid_cells as grid_cells,
     is_due as is_due,
     locally as locally,
-    main as main,
     read_assignments as read_assignments,
     read_value as read_value,
     run_cell as run_cell,
     show_table as show_table,
+    sweep_command as sweep_command,
     sweep_table as sweep_table,
     with_ray as with_ray,
 )
 from .workbooks import (
     BUILT_IN as BUILT_IN,
-    NANO as NANO,
-    Plan as Plan,
-    TOY as TOY,
+    NANO_RECIPE as NANO_RECIPE,
+    RunPlan as RunPlan,
+    TOY_RECIPE as TOY_RECIPE,
     build_model as build_model,
     check_backbone_name as check_backbone_name,
     fit_small as fit_small,

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Row', 'RESPECTS', 'WEIGHTS', 'VOUCHING', 'DENYING', 'OPEN', 'imdb', 'yelp', 'PAST_OF', 'BASE_OF', 'SEED',
-           'HELD_OUT_SIZES', 'NANO', 'WORLD_TASKS', 'WORLD_GROUPS', 'some_event', 'two_texts', 'mrpc', 'qqp',
+           'HELD_OUT_SIZES', 'ROW_MAKERS', 'WORLD_TASKS', 'WORLD_GROUPS', 'some_event', 'two_texts', 'mrpc', 'qqp',
            'in_two_orders', 'paws', 'similarity', 'stsb', 'inference', 'mnli', 'rte', 'scitail', 'cb', 'qnli', 'boolq',
            'trec', 'sst2', 'long_review', 'spoil', 'cola', 'texts_of', 'rows_of', 'nano_data', 'nano_task']
 
@@ -20,10 +20,10 @@ from ..data.task import Task
 from hyperlab.nano.grammar import (
     FILM_SUBJECTS,
     FOOD_SUBJECTS,
-    KINDS,
+    NOUN_KINDS,
     KIND_OF,
     NOUNS,
-    SUBJECTS,
+    REVIEW_SUBJECTS,
     THINGS,
     VERBS,
     Draw,
@@ -55,12 +55,12 @@ Row = dict[str, Any]
 
 # %% ../../nbs/nano/01_tasks.ipynb #0c259369
 def some_event(draw: Draw, split: str, **more: Any) -> Event:
-    "An event of a split, three times in four between living beings"
+    "An event of a split, three times in four between living beings."
     return event_in(draw, split, partial(an_event, kind="social" if draw.chance(0.75) else "goods", **more))
 
 
 def two_texts(draw: Draw, one: Callable[[Draw], str], other: Callable[[Draw], str]) -> tuple[str, str]:
-    "Two different texts"
+    "Two different texts."
     first, second = one(draw), other(draw)
     while first == second:
         second = other(draw)
@@ -89,7 +89,7 @@ def qqp(draw: Draw, split: str) -> Row:
 
 # %% ../../nbs/nano/01_tasks.ipynb #54bd9bf2
 def in_two_orders(draw: Draw, event: Event, second: Event) -> tuple[str, str]:
-    "Two sentences with the same words for the same concepts"
+    "Two sentences with the same words for the same concepts."
     words = {thing: say_thing(draw, thing) for thing in (event.agent, event.patient)}
     verb = draw.pick(VERBS[event.verb])
     when = "".join(" " + phrase.replace("_", " ") for phrase in (event.time, event.place) if phrase)
@@ -115,7 +115,7 @@ WEIGHTS = {"agent": 1.2, "verb": 1.4, "patient": 1.2, "time": 0.6, "place": 0.6}
 
 
 def similarity(one: Event, other: Event) -> float:
-    "0 to 5: the weight of the slots in which two events agree"
+    "0 to 5: the weight of the slots in which two events agree."
     return round(sum(weight for slot, weight in WEIGHTS.items() if getattr(one, slot) == getattr(other, slot)), 1)
 
 
@@ -132,7 +132,7 @@ def stsb(draw: Draw, split: str) -> Row:
 
 # %% ../../nbs/nano/01_tasks.ipynb #aa015379
 def inference(draw: Draw, split: str, label: str, kind: str = "") -> tuple[Event, Event]:
-    "Premise and hypothesis for which the label holds"
+    "Premise and hypothesis for which the label holds."
     premise = event_in(draw, split, partial(an_event, kind=kind)) if kind else some_event(draw, split)
     premise = replace(premise, happened=draw.chance(0.5))
     hypothesis = generalise(draw, premise) if premise.happened and draw.chance(0.5) else premise
@@ -154,7 +154,7 @@ def mnli(draw: Draw, split: str) -> Row:
 
 
 def rte(draw: Draw, split: str) -> Row:
-    "Does it follow? The premise may have a second sentence"
+    "Does it follow? The premise may have a second sentence."
     label = draw.pick(("entailment", "neutral", "entailment", "contradiction"))
     premise, hypothesis = inference(draw, split, label)
     texts = two_texts(draw, partial(say, event=premise), partial(say, event=hypothesis))
@@ -163,7 +163,7 @@ def rte(draw: Draw, split: str) -> Row:
 
 
 def scitail(draw: Draw, split: str) -> Row:
-    "Does it follow? With words of science"
+    "Does it follow? With words of science."
     label = draw.pick(("entailment", "neutral"))
     premise, hypothesis = inference(draw, split, label, "science")
     texts = two_texts(draw, partial(say, event=premise), partial(say, event=hypothesis))
@@ -181,13 +181,13 @@ def cb(draw: Draw, split: str) -> Row:
     hypothesis = replace(event, happened=event.happened == same)
     attitude = draw.pick((VOUCHING, DENYING, OPEN)[stance])
     label = 2 if stance == 2 else int(same != (stance == 0))
-    speaker = say_thing(draw, Thing(draw.pick(list(KINDS["person"]))))
+    speaker = say_thing(draw, Thing(draw.pick(list(NOUN_KINDS["person"]))))
     premise, said = two_texts(draw, partial(say, event=event), partial(say, event=hypothesis))
     return {"premise": f"{speaker} {attitude} that {premise}", "hypothesis": said, "label": label}
 
 # %% ../../nbs/nano/01_tasks.ipynb #9078405e
 def qnli(draw: Draw, split: str) -> Row:
-    "Does the sentence answer the question? 0 is yes"
+    "Does the sentence answer the question? 0 is yes."
     event = some_event(draw, split, adjuncts=0.8)
     slots = ["agent", "patient", *(slot for slot in ("time", "place") if getattr(event, slot))]
     slot, answered = draw.pick(slots), draw.chance(0.5)
@@ -201,7 +201,7 @@ def qnli(draw: Draw, split: str) -> Row:
 
 
 def boolq(draw: Draw, split: str) -> Row:
-    "Yes or no? The passage also tells of something else, which has the opposite answer"
+    "Yes or no? The passage also tells of something else, which has the opposite answer."
     event, happened = some_event(draw, split, adjuncts=0.2), draw.chance(0.5)
     other = near_miss(draw, event) if draw.chance(0.4) else some_event(draw, split, adjuncts=0.2)
     sentences = [say(draw, replace(event, happened=happened)), say(draw, replace(other, happened=not happened))]
@@ -210,7 +210,7 @@ def boolq(draw: Draw, split: str) -> Row:
 
 # %% ../../nbs/nano/01_tasks.ipynb #c95f18fa
 def trec(draw: Draw, split: str) -> Row:
-    "What is asked for: abbreviation, entity, description, human, location or number"
+    "What is asked for: abbreviation, entity, description, human, location or number."
     label, event = draw.below(6), some_event(draw, split, adjuncts=0.3)
     word, thing = draw.pick(NOUNS[event.agent.noun]), draw.pick(THINGS)
     did = ask(draw, replace(event, time="", place=""), "truth")
@@ -226,8 +226,8 @@ def trec(draw: Draw, split: str) -> Row:
 
 # %% ../../nbs/nano/01_tasks.ipynb #60811301
 def sst2(draw: Draw, split: str) -> Row:
-    "Positive or negative? One opinion or two"
-    positive, opinion = draw.chance(0.5), partial(an_opinion, draw, subjects=list(SUBJECTS), denials=0.2)
+    "Positive or negative? One opinion or two."
+    positive, opinion = draw.chance(0.5), partial(an_opinion, draw, subjects=list(REVIEW_SUBJECTS), denials=0.2)
     main = opinion(positive)
     while part_of(main.key) != split:
         main = opinion(positive)
@@ -242,7 +242,7 @@ def sst2(draw: Draw, split: str) -> Row:
 
 
 def long_review(draw: Draw, split: str, subjects: tuple[str, ...]) -> Row:
-    "Positive or negative? What most of the sentences say"
+    "Positive or negative? What most of the sentences say."
     positive, size = draw.chance(0.5), draw.pick((3, 5))
     against = draw.below(size // 2 + 1)
     opinions = [an_opinion(draw, positive != (place < against), subjects, 0.3) for place in range(size)]
@@ -261,7 +261,7 @@ BASE_OF = {form: base for base in PAST_OF for form in (past(base), participle(ba
 
 
 def spoil(draw: Draw, text: str) -> str:
-    "The sentence with one mistake"
+    "The sentence with one mistake."
     words = text.rstrip(".").replace(",", " ,").split()
     agreement = [i for i, word in enumerate(words) if word in ("was", "were")]
     after = ("was", "were", "not", "never")
@@ -290,7 +290,7 @@ def cola(draw: Draw, split: str) -> Row:
 # %% ../../nbs/nano/01_tasks.ipynb #52bf6921
 SEED = 1
 HELD_OUT_SIZES = {"validation": 400, "test": 800}
-NANO: dict[str, tuple[Callable[[Draw, str], Row], int]] = {
+ROW_MAKERS: dict[str, tuple[Callable[[Draw, str], Row], int]] = {
     "cola": (cola, 3000), "sst2": (sst2, 4000), "mrpc": (mrpc, 1500), "qqp": (qqp, 7000), "stsb": (stsb, 2000),
     "mnli": (mnli, 8000), "qnli": (qnli, 5000), "rte": (rte, 300),
     "scitail": (scitail, 2000), "cb": (cb, 250), "boolq": (boolq, 1500), "imdb": (imdb, 1500),
@@ -298,13 +298,13 @@ NANO: dict[str, tuple[Callable[[Draw, str], Row], int]] = {
 
 
 def texts_of(row: Row) -> list[str]:
-    "The texts of a row"
+    "The texts of a row."
     return [value for name, value in row.items() if isinstance(value, str) and name != "gold_label"]
 
 
 def rows_of(name: str, split: str, taken: set[str]) -> list[Row]:
-    "All rows of a split, without any sentence in `taken`; their sentences are added to it"
-    make, size = NANO[name]
+    "All rows of a split, without any sentence in `taken`; their sentences are added to it."
+    make, size = ROW_MAKERS[name]
     draw, rows, used = Draw(SEED, name, split), list[Row](), set[tuple[str, ...]]()
     while len(rows) < HELD_OUT_SIZES.get(split, size):
         row = make(draw, split)
@@ -318,7 +318,7 @@ def rows_of(name: str, split: str, taken: set[str]) -> list[Row]:
 # %% ../../nbs/nano/01_tasks.ipynb #9877ec04
 @cache
 def nano_data(name: str) -> "DatasetDict":
-    "The official files of a nano task, made once per process"
+    "The official files of a nano task, made once per process."
     from datasets import Dataset, DatasetDict
     taken: set[str] = set()
     made = {split: rows_of(name, split, taken) for split in reversed(SPLITS)}
@@ -326,12 +326,12 @@ def nano_data(name: str) -> "DatasetDict":
 
 
 def nano_task(name: str) -> Task:
-    "The nano task that mirrors a benchmark"
+    "The nano task that mirrors a benchmark."
     mirrored = ENTRIES[name]
     return replace(mirrored, name=f"nano-{name.removesuffix('_polarity')}", hub_id="", config=None, splits=OFFICIAL,
                    paper_splits=None, released_splits=None, max_source_length=128, data=partial(nano_data, name),
                    note=f"a small world's {name}")
 
 
-WORLD_TASKS: dict[str, Task] = {task.name: task for task in map(nano_task, NANO)}
+WORLD_TASKS: dict[str, Task] = {task.name: task for task in map(nano_task, ROW_MAKERS)}
 WORLD_GROUPS: dict[str, tuple[str, ...]] = {"nano": tuple(WORLD_TASKS)[:8], "nano-fewshot": tuple(WORLD_TASKS)[8:]}
