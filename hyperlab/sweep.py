@@ -11,7 +11,7 @@ import sys
 from hyperlab.experiments.sweep import sweep_command
 
 if __name__ != "__main__":
-    raise ImportError("hyperlab.sweep is a command, `python -m hyperlab.sweep`; in Python, `import hyperlab as hl`, call hl.sweep(...)")
+    raise ImportError("this is the command `python -m hyperlab.sweep`; in Python, import hyperlab as hl and call hl.sweep(...)")
 
 # %% ../nbs/experiments/07_sweep_command.ipynb #5e0c0005
 #| eval: false
