@@ -53,7 +53,7 @@ def scores_beside_paper(run: Run) -> "pd.DataFrame":
     return scores
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #31a82f47
-NANO_PREFIX = "nano-"  # what the tasks of the small world are called by, before the name of the task they are shaped after
+NANO_PREFIX = "nano-"  # how the name of a nano task begins; the rest is the task it is shaped after
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #64030a49
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Measured:
 
     @property
     def nano(self) -> bool:
-        "Whether its tasks are of the small world."
+        "Whether all its tasks are nano tasks."
         return all(task.startswith(NANO_PREFIX) for task in self.scores)
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #1ff5676c

@@ -218,7 +218,7 @@ def study_plot(table: "pd.DataFrame", title: str) -> "go.Figure":
     return styled(figure, title, "points against the first row", "")
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #2bdd8fdf
-SIZES = (100, 500, 1000, 2000, 4000)
+#| exporti
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #d892aa85
 def make_sizes(methods: Sequence[str], sizes: Sequence[int], seeds: Sequence[int], folder: str | Path, backbone: str = "nano",

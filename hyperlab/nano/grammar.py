@@ -375,9 +375,9 @@ FUNCTION_WORDS = concepts(
     "very really quite but although and that knew realised said thought hoped pretended wrongly believed falsely "
     "remembered claimed short word kind type name")
 
-# %% ../../nbs/nano/00_grammar.ipynb #049913f8
+# %% ../../nbs/nano/00_grammar.ipynb #362e1811
 def vocabulary() -> list[str]:
-    "Every word form of the world, sorted."
+    "Every word form of the grammar, sorted."
     nouns = [word for words in NOUNS.values() for word in words]
     verbs = [word for words in VERBS.values() for word in words]
     phrases = [word for table in (TIMES, PLACES) for words in table.values() for phrase in words for word in phrase.split("_")]
