@@ -5,20 +5,18 @@ The library asks for an older transformers than hyperlab, so it has an environme
     python -m venv peers && peers/bin/pip install torch adapters lazy-loader pandas
     PYTHONPATH=. peers/bin/python benchmarks/adapterhub.py [--rounds 5] [--json hyperlab/assets/bench/results/adapterhub.json]
 
-Only ratios within this run can be set beside ratios of another one. Only hyperlab.bench and hyperlab.bench.measuring are used,
-which need torch alone.
+Only ratios within this run can be set beside ratios of another one. Only hyperlab.bench.measuring is used,
+which needs torch alone.
 """
 
 import argparse
-from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 
 import adapters
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
-from hyperlab.bench.measuring import step_memory, time_interleaved
-from hyperlab.bench.measuring import BenchResult, timed_rows
+from hyperlab.bench.measuring import BenchResult, adamw_step, steady_memory, time_interleaved, timed_rows, with_memory
 
 CONFIGS = {
     "AdapterHub bottleneck, two per layer": "double_seq_bn[reduction_factor=32]",
@@ -44,19 +42,9 @@ def make(name: str) -> T5ForConditionalGeneration:
     return model
 
 
-def training_step(
-    model: T5ForConditionalGeneration, batch: dict[str, torch.Tensor]
-) -> tuple[Callable, torch.optim.Optimizer, Callable]:
-    "Loss, optimizer and a whole step."
-    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=1e-4, fused=True)
-    loss = lambda: model(**batch).loss
-
-    def step() -> None:
-        loss().backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-    return loss, optimizer, step
+def mean_loss(model: T5ForConditionalGeneration, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    "The loss of a batch."
+    return model(**batch).loss
 
 
 def main() -> None:
@@ -67,16 +55,13 @@ def main() -> None:
     torch.set_num_threads(1)
     models = {name: make(name) for name in (FULL, FLOOR, *CONFIGS)}
     batch = {"input_ids": torch.randint(2, 32128, (16, 64)), "labels": torch.randint(2, 32128, (16, 8))}
-    steps, held, trained = {}, {}, {}
+    steps, memory = {}, {}
     for name, model in models.items():
-        loss, optimizer, steps[name] = training_step(model, batch)
-        steps[name]()
-        held[name] = step_memory(model, loss, optimizer)
-        trained[name] = sum(p.numel() for p in model.parameters() if p.requires_grad)
+        loss = partial(mean_loss, model, batch)
+        optimizer, steps[name] = adamw_step(model, loss)
+        memory[name] = steady_memory(model, loss, optimizer, steps[name])
     turns = time_interleaved(steps, args.rounds)
-    timed = timed_rows(turns, FULL, FLOOR)
-    sizes = {name: {"trained": trained[name], "kept_bytes": held[name].kept, "total_bytes": held[name].peak} for name in models}
-    rows = [replace(row, **sizes[row.name]) for row in timed]
+    rows = [with_memory(row, *memory[row.name]) for row in timed_rows(turns, FULL, FLOOR)]
     result = BenchResult("adapterhub", "t5-small, batch 16, length 64 → 8", rows, rounds=args.rounds, clock=turns.clock)
     print(result)
     if args.json:

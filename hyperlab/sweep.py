@@ -8,9 +8,11 @@ __all__ = []
 # %% ../nbs/experiments/07_sweep_command.ipynb #5e0c0004
 import sys
 
-from .experiments.sweep import main
+from hyperlab.experiments.sweep import sweep_command
+
+if __name__ != "__main__":
+    raise ImportError("this is the command `python -m hyperlab.sweep`; in Python, import hyperlab as hl and call hl.sweep(...)")
 
 # %% ../nbs/experiments/07_sweep_command.ipynb #5e0c0005
 #| eval: false
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(sweep_command())

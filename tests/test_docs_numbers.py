@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import nbformat
 import numpy as np
 import pytest
+
+from hyperlab.core.files import read_json
 
 COST, SHIPPED = (importlib.import_module(f"hyperlab.{module}") for module in ("papers.parameters", "experiments.shipped_results"))
 ROOT = Path(__file__).resolve().parents[1]
@@ -170,8 +172,7 @@ def move_sources(patch: pytest.MonkeyPatch) -> None:
         return found | {f"{name}-more": result for name, result in found.items() if name != "baselines"}
 
     patch.setattr(SHIPPED, "shipped_results", more_results)
-    patch.setattr(SHIPPED, "json", SimpleNamespace(loads=lambda text: moved(json.loads(text))))
-    patch.setattr(SHIPPED, "json", SimpleNamespace(loads=lambda text: moved(json.loads(text))))
+    patch.setattr(SHIPPED, "read_json", lambda path: moved(read_json(path)))
     patch.setattr(SHIPPED, "unpack_fits", lambda path: moved_fits(unpack(path)))
     patch.setattr(COST, "count_method", lambda *a: replace(c := count(*a), backbone=3 * c.backbone))
     patch.setattr(COST, "reported_figures", lambda *a: {k: other(v) for k, v in reported(*a).items()})

@@ -15,7 +15,7 @@ import hyperlab as hl
 from hyperlab.core.backbones import place_of
 from hyperlab.training.evaluation import baseline
 from hyperlab.data.splits import SPLITS
-from hyperlab.nano.tasks import NANO, WORLD_TASKS, inference, nano_data, paws, similarity, some_event, texts_of
+from hyperlab.nano.tasks import ROW_MAKERS, WORLD_TASKS, inference, nano_data, paws, similarity, some_event, texts_of
 from hyperlab.nano.pretraining_texts import Text, all_tokens, correction, nano_tokenizer, some_text
 from hyperlab.nano.pretraining import Pretraining, pretrain
 from hyperlab.nano.grammar import KIND_OF, Draw, Event, Thing, an_event, near_miss, part_of, say
@@ -79,7 +79,7 @@ def test_paws_gives_nothing_away_by_its_words():
         assert bags[0] == bags[1]
 
 
-@pytest.mark.parametrize("name", list(NANO))
+@pytest.mark.parametrize("name", list(ROW_MAKERS))
 def test_splits_share_no_sentence(name):
     seen = {split: {text for row in rows for text in texts_of(row)} for split, rows in nano_data(name).items()}
     for one, other in (("train", "validation"), ("train", "test"), ("validation", "test")):

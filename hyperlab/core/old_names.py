@@ -31,11 +31,13 @@ OLD_NAMES = {
         "instance_probes linear_probe mixture_distance nearest_tasks path_scores position_spread reacting_units representations "
         "save_instances similarity_by_site singular_values site_norms task_map trajectories unit_activations weights_of",
         "bench": "Forecast compare_costs measure_speed plan_table read_goals step_memory trade_off",
-        "experiments": "Plan all_measured compare_methods compare_sources cost_of_run method_table read_studies score_table "
+        "experiments": "all_measured compare_methods compare_sources cost_of_run method_table read_studies score_table "
         "scores_beside_paper shot_curves shot_table shots_in_paper",
     }.items()
     for name in names.split()
-} | {"Prompt": "data.Template", "beside": "paper_comparison", "take_turns": "bench.time_interleaved"}  # these were renamed
+} | {  # these were renamed
+    "Prompt": "data.Template", "beside": "paper_comparison", "take_turns": "bench.time_interleaved", "Plan": "experiments.RunPlan"
+}
 
 # %% ../../nbs/core/14_old_names.ipynb #57b67365
 def find_old_name(name: str) -> Any:
