@@ -7,7 +7,7 @@ from conftest import TASKS, awaken, tiny_backbone
 from test_methods import SMALL
 
 import hyperlab as hl
-from hyperlab.analysis.task_vectors import PROJECTIONS, Where, project, representations, sites_of, task_points
+from hyperlab.analysis.task_vectors import PROJECTIONS, Where, project, representations, task_points
 from hyperlab.analysis.adapter_weights import site_norms, unit_activations, weights_of
 from hyperlab.analysis.interpolation import mixes_tasks
 from hyperlab.analysis.probes import Instances
@@ -31,7 +31,7 @@ def test_every_method_can_be_looked_at_or_says_why_not(method: str) -> None:
         with pytest.raises(ValueError, match="nothing by task"):
             task_points(model)
     weights = weights_of(model, "rte", "a happy cat")
-    assert set(weights) == {str(site) for site in sites_of(model)}
+    assert set(weights) == {str(site) for site in model.sites}
     norms = site_norms(model, ["rte"], "a happy cat")
     assert np.isfinite(norms.to_numpy()).all()
 
