@@ -54,10 +54,10 @@ from .probes import (
     fit_probe as fit_probe,
     instance_embeddings as instance_embeddings,
     instance_probes as instance_probes,
+    instance_rows as instance_rows,
     instances as instances,
     linear_probe as linear_probe,
     load_instances as load_instances,
-    rows_of as rows_of,
     save_instances as save_instances,
 )
 from .similarity import (

@@ -17,7 +17,7 @@ import traitlets
 
 from ..analysis.interpolation import normalised
 from ..analysis.palette import colouring
-from ..analysis.probes import Instances, between_labels, rows_of
+from ..analysis.probes import Instances, between_labels, instance_rows
 from ..analysis.similarity import family_purity, nearest_tasks
 from hyperlab.analysis.task_vectors import (
     Points,
@@ -145,9 +145,9 @@ def about_inputs(found: Instances, texts: Sequence[str], chosen: Sequence[int], 
 def draw_instances(found: Instances, texts: Sequence[str], shown: Mapping[str, Any]) -> Drawing:
     "Inputs in a plane, by the vector from which their decoder is written."
     colour, how, of = shown["colour"], shown["how"], shown["of"]
-    rows, missing = rows_of(found, of), ""
+    rows, missing = instance_rows(found, of), ""
     if not len(rows):
-        rows, missing = rows_of(found), f"no data set {of} is here: all are shown. "
+        rows, missing = instance_rows(found), f"no data set {of} is here: all are shown. "
     named = found.labels(colour)
     values, labels = found.embeddings.numpy()[rows], [named[i] for i in rows]
     flat, coloured = project(values, how), colouring(labels, most=16 if len(values) <= 5000 else 8)
