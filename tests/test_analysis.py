@@ -125,7 +125,8 @@ def test_a_task_has_one_family_colour_and_shape_everywhere() -> None:
     two = task_map(hl.task_view(nano_adapted("hyperformer++")), points)
     for figure in (two, map_figure(points, family)):
         for trace in figure.data:
-            assert all(looks[name] == (trace.marker.color, shape) for name, shape in zip(trace.text, trace.marker.symbol, strict=True))
+            shapes = dict(zip(trace.text, trace.marker.symbol, strict=True))
+            assert all(looks[name] == (trace.marker.color, shape) for name, shape in shapes.items())
         assert {name for trace in figure.data for name in trace.text} == set(looks)
 
     published = json.loads(asset("nano", "results", "map.json").read_text())["of"]
