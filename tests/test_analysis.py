@@ -1,5 +1,7 @@
 """Looking inside models of every method, of one task and of two hundred, and at a hundred thousand points."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,7 @@ from conftest import TASKS, awaken, tiny_backbone
 from test_methods import SMALL
 
 import hyperlab as hl
-from hyperlab.analysis.task_vectors import PROJECTIONS, Where, project, representations, sites_of, task_points
+from hyperlab.analysis.task_vectors import PROJECTIONS, Where, project, representations, task_points
 from hyperlab.analysis.adapter_weights import site_norms, unit_activations, weights_of
 from hyperlab.analysis.interpolation import mixes_tasks
 from hyperlab.analysis.probes import Instances
@@ -31,7 +33,7 @@ def test_every_method_can_be_looked_at_or_says_why_not(method: str) -> None:
         with pytest.raises(ValueError, match="nothing by task"):
             task_points(model)
     weights = weights_of(model, "rte", "a happy cat")
-    assert set(weights) == {str(site) for site in sites_of(model)}
+    assert set(weights) == {str(site) for site in model.sites}
     norms = site_norms(model, ["rte"], "a happy cat")
     assert np.isfinite(norms.to_numpy()).all()
 
@@ -102,3 +104,31 @@ def test_a_hundred_thousand_points_are_laid_out_by_a_sample() -> None:
     middles = np.stack([np.median(flat.coordinates[group == g], axis=0) for g in range(5)])
     nearest = np.linalg.norm(flat.coordinates[:, None] - middles, axis=-1).argmin(1)
     assert (nearest == group).mean() > 0.98 and "400 of 100,000" in flat.warning
+
+
+def test_a_task_has_one_family_colour_and_shape_everywhere() -> None:
+    from hyperlab.analysis.figures import map_figure, task_map
+    from hyperlab.analysis.palette import family_colour, family_shape
+    from hyperlab.core.files import asset
+    from hyperlab.nano.settings import nano_adapted
+    from hyperlab.widgets.panel import task_facts
+
+    model = hl.load("nano")
+    points, family = hl.task_view(model), hl.families(model.tasks)
+    assert family["nano-stsb"] == family["nano-mrpc"] == hl.families(["stsb"])["stsb"] == "paraphrase"
+    looks = {name: (family_colour(family[name]), family_shape(family[name])) for name in model.tasks}
+    assert {fact["name"]: (fact["colour"], fact["shape"]) for fact in task_facts(model.tasks)} == looks
+    chart = hl.EmbeddingMap(model)
+    legend = [(entry["colour"], entry["shape"]) for entry in chart.legend]
+    codes = np.frombuffer(chart.codes, np.uint16)
+    assert {name: legend[code] for name, code in zip(chart.points["names"], codes, strict=True)} == looks
+    two = task_map(hl.task_view(nano_adapted("hyperformer++")), points)
+    for figure in (two, map_figure(points, family)):
+        for trace in figure.data:
+            shapes = dict(zip(trace.text, trace.marker.symbol, strict=True))
+            assert all(looks[name] == (trace.marker.color, shape) for name, shape in shapes.items())
+        assert {name for trace in figure.data for name in trace.text} == set(looks)
+
+    published = json.loads(asset("nano", "results", "map.json").read_text())["of"]
+    assert f" of {published} have a relative" in chart.title and f" of {published} are" in two.layout.annotations[1].text
+    assert hl.family_purity(points, family).of == published

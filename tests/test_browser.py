@@ -373,7 +373,7 @@ def opened(browser: Any, folder: Path, panel: Any, vision: str = "none") -> Watc
 
 def test_families_and_ways_are_told_apart_without_colour(browser: Any, tmp_path: Path) -> None:
     model = hl.adapt(toy_backbone(), "hyperformer++", hl.tasks("glue"), reduction_factor=4)
-    families = {hl.task(name).family for name in model.tasks}
+    families = set(hl.families(model.tasks).values())
     chart = opened(browser, tmp_path, hl.EmbeddingMap(model, added=["rte"]), "achromatopsia")
     shape = {}
     for point in chart.page.locator(".hl-map .hl-point[data-group]").all():
