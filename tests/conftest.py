@@ -1,6 +1,7 @@
 """What the tests share: a tiny backbone, a padded batch, and models whose rules are away from their start."""
 
 import os
+from pathlib import Path
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -10,7 +11,29 @@ from transformers import T5Config, T5ForConditionalGeneration
 
 torch.set_num_threads(1)  # tiny products; a second thread only gets in the way
 
+PROJECT = Path(__file__).resolve().parents[1]
 TASKS = ["cola", "rte", "sst2"]
+# Options that make a method fit the tiny backbone; a method that is not named here is tested with its defaults.
+SMALL = {
+    "adapter": {"reduction_factor": 8},
+    "adapter-dagger": {"reduction_factor": 8},
+    "hyperformer": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
+    "hyperformer++": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
+    "hyperformer-released": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
+    "hyperdecoder": {"encoder_size": 4, "decoder_size": 3, "hypernetwork_width": 6},
+    "parallel-adapter": {"encoder_size": 4, "decoder_size": 3},
+    "task-hypernet": {"encoder_size": 4, "decoder_size": 3, "hypernetwork_width": 6},
+    "polytropon": {"skills": 3, "rank": 2},
+    "hypergrid": {"rows": 8, "columns": 4, "global_part": "task"},
+    "phm-adapter": {"reduction_factor": 8, "n": 2},
+    "compacter": {"reduction_factor": 8, "n": 2},
+    "compacter++": {"reduction_factor": 8, "n": 2},
+    "pfeiffer": {"reduction_factor": 8},
+    "adapterdrop": {"reduction_factor": 8},
+    "adapter-lowrank": {"reduction_factor": 4},
+    "prompt-tuning": {"length": 5},
+    "intrinsic-said": {"dimension": 200},
+}
 
 
 def tiny_config(**changes: object) -> T5Config:

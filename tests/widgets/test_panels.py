@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import TASKS, awaken, tiny_backbone
-from test_methods import SMALL
+from conftest import SMALL, TASKS, awaken, tiny_backbone
 from toy_runs import toy_model, toy_run
 
 import hyperlab as hl

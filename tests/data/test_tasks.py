@@ -23,7 +23,7 @@ disable_progress_bars()
 SPLITS = ("train", "validation", "test")
 
 
-def made_up(task: hl.Task, size: int, salt: str) -> Dataset:
+def made_up(task: hl.data.Task, size: int, salt: str) -> Dataset:
     "Rows in the official form of a task, all different, every class in turn"
     rows = []
     for i in range(size):
@@ -53,7 +53,7 @@ def particular(name: str, i: int, salt: str) -> dict:
             "squad_v1": {"answers": {"text": [f"answer {i}", f"other {i}"]}}}.get(name, {})
 
 
-def with_made_up_rows(name: str, size: int = 24) -> hl.Task:
+def with_made_up_rows(name: str, size: int = 24) -> hl.data.Task:
     "The entry of that name over made-up official files"
     task = hl.task(name)
     rules = [task.rule(protocol) for protocol in PROTOCOLS]
@@ -62,7 +62,7 @@ def with_made_up_rows(name: str, size: int = 24) -> hl.Task:
     return replace(task, data=DatasetDict({file: made_up(task, size, file) for file in names}))
 
 
-def tiny(**changes) -> hl.Task:
+def tiny(**changes) -> hl.data.Task:
     "A sentiment task of ten train and eight validation rows"
     def table(name: str, size: int) -> Dataset:
         return Dataset.from_dict({"text": [f"{name} {i}" for i in range(size)], "label": [0, 1] * (size // 2)})
@@ -122,7 +122,7 @@ def test_every_entry_loads_reads_back_and_scores(name, protocol):
         assert all(scores[m] > 99 if m in rounded else scores[m] == pytest.approx(100) for m in task.metrics)
         assert scores["unreadable"] == 0
         seen[split] = set(rows["source"])
-        assert hl.provenance(rows)["protocol"] == protocol
+        assert hl.data.provenance(rows)["protocol"] == protocol
     if protocol == "clean":
         assert not seen.get("train", set()) & (seen.get("validation", set()) | seen.get("test", set()))
 
@@ -142,9 +142,9 @@ def test_mrqa_sets_are_told_apart_and_have_the_splits_of_the_paper():
     squad, bioasq = with_made_up_rows("squad"), with_made_up_rows("bioasq")
     assert set(squad.load("test")["subset"]) == {"SQuAD"}
     assert squad.load("train", "paper").num_rows == 12
-    with pytest.raises(hl.MissingSplit, match="no validation split: the paper trains for a fixed number of epochs"):
+    with pytest.raises(hl.data.MissingSplit, match="no validation split: the paper trains for a fixed number of epochs"):
         squad.load("validation", "paper")
-    with pytest.raises(hl.MissingSplit, match="measuring out of domain"):
+    with pytest.raises(hl.data.MissingSplit, match="measuring out of domain"):
         bioasq.load("train")
 
 
@@ -205,7 +205,7 @@ def test_paper_holds_rows_out_and_released_trains_on_them():
         paper = {split: set(task.load(split, "paper")["text"]) for split in SPLITS}
     assert {split: len(rows) for split, rows in paper.items()} == {"train": 5, "validation": 5, "test": 8}
     assert not paper["train"] & paper["validation"]
-    with pytest.warns(hl.LeakWarning, match="trains on its validation rows"):
+    with pytest.warns(hl.data.LeakWarning, match="trains on its validation rows"):
         released = {split: set(task.load(split, "released")["text"]) for split in SPLITS}
     assert {split: len(rows) for split, rows in released.items()} == {"train": 9, "validation": 4, "test": 7}
     assert len(released["train"] & released["validation"]) >= 3
@@ -214,7 +214,7 @@ def test_paper_holds_rows_out_and_released_trains_on_them():
 def test_a_leaked_row_is_found():
     leaky = replace(tiny(), splits=SplitRule(Part(("train",)), Part(("train",), "first_half"), Part(("validation",))))
     for split in SPLITS:
-        with pytest.raises(hl.SplitLeak, match="train and validation share 5 rows"):
+        with pytest.raises(hl.data.SplitLeak, match="train and validation share 5 rows"):
             leaky.load(split)
 
 
@@ -222,7 +222,7 @@ def test_a_shuffle_without_a_seed_does_not_get_past_the_proof(monkeypatch):
     monkeypatch.setattr("hyperlab.data.splits.shuffled", lambda rows, seed=0: np.random.default_rng().permutation(rows))
     table = Dataset.from_dict({"text": [f"row {i}" for i in range(4000)], "label": [0, 1] * 2000})
     task = replace(tiny(), splits=HELD_OUT, data=DatasetDict({"train": table, "validation": table}))
-    with pytest.raises(hl.SplitLeak, match="train and validation share"):
+    with pytest.raises(hl.data.SplitLeak, match="train and validation share"):
         task.load("test")
 
 
@@ -234,7 +234,7 @@ def test_repeated_text_is_counted_and_taken_out_of_train_under_clean_only():
     assert clean["text"] == ["film 0", "film 1"]
     assert paper.num_rows == 4
     for rows in (clean, paper):
-        found = hl.provenance(rows)["overlaps"]
+        found = hl.data.provenance(rows)["overlaps"]
         assert found["train in validation"] + found["train in test"] == 2
     assert task.overlaps()["validation in test"] == 0
 
@@ -255,17 +255,17 @@ def test_a_missing_official_file_is_named():
     task = with_made_up_rows("paws")
     lacking = replace(task, data=DatasetDict({k: v for k, v in task.data.items() if k != "train"}))
     assert lacking.load("test").num_rows == 24
-    with pytest.raises(hl.MissingSplit, match="'paws' can't load 'train'.*is missing: there are 'test', 'validation'"):
+    with pytest.raises(hl.data.MissingSplit, match="'paws' can't load 'train'.*is missing: there are 'test', 'validation'"):
         lacking.load("train")
 
 
 def test_an_empty_split_is_an_error():
     task = tiny()
     one = replace(task, data=DatasetDict({**task.data, "validation": task.data["validation"].select([0])}))
-    with pytest.raises(hl.MissingSplit, match="the validation split is empty"):
+    with pytest.raises(hl.data.MissingSplit, match="the validation split is empty"):
         one.load("validation")
     none = replace(task, data=DatasetDict({**task.data, "train": task.data["train"].select([])}))
-    with pytest.raises(hl.MissingSplit, match="the train split is empty"):
+    with pytest.raises(hl.data.MissingSplit, match="the train split is empty"):
         none.load("train")
 
 
@@ -293,9 +293,9 @@ def test_loading_from_a_folder_gives_what_the_data_gives(tmp_path):
     loaded = hl.task("anli").load("validation", path=tmp_path)
     assert loaded["source"] == task.load("validation")["source"]
     assert loaded.num_rows == 3 * 24
-    assert hl.provenance(loaded)["revision"] == hl.task("anli").revision(path=folder)
+    assert hl.data.provenance(loaded)["revision"] == hl.task("anli").revision(path=folder)
     rows.to_parquet(str(folder / "dev_r2.parquet"))
-    assert hl.provenance(loaded)["revision"] != hl.task("anli").revision(path=folder)
+    assert hl.data.provenance(loaded)["revision"] != hl.task("anli").revision(path=folder)
     with pytest.raises(FileNotFoundError, match="expected files such as .*nyu-mll/glue/rte/train.parquet"):
         hl.task("rte").load("train", path=tmp_path)
 
@@ -305,10 +305,10 @@ def test_provenance_survives_and_leaves_the_data_alone(tmp_path):
     rows = task.load("train", "paper", labels="word")
     assert task.data["train"].info.description == ""
     rows.select([0, 1]).map(lambda row: {"n": len(row["source"])}).save_to_disk(tmp_path / "rows")
-    facts = hl.provenance(load_from_disk(tmp_path / "rows"))
+    facts = hl.data.provenance(load_from_disk(tmp_path / "rows"))
     assert (facts["task"], facts["split"], facts["protocol"], facts["labels"]) == ("tiny", "train", "paper", "word")
     with pytest.raises(ValueError, match="without provenance"):
-        hl.provenance(task.data["train"])
+        hl.data.provenance(task.data["train"])
 
 
 @pytest.mark.parametrize("label", [-1, 2, None])
@@ -461,12 +461,12 @@ def test_scores_need_as_many_predictions_as_rows():
 
 def test_the_two_averages_of_the_papers():
     both = {"mrpc": {"accuracy": 80.0, "f1": 90.0, "unreadable": 3}, "rte": {"accuracy": 60.0, "unreadable": 0}}
-    assert hl.average_metrics(both) == pytest.approx((80 + 90 + 60) / 3)
-    assert hl.average_tasks(both) == pytest.approx((85 + 60) / 2)
+    assert hl.data.average_metrics(both) == pytest.approx((80 + 90 + 60) / 3)
+    assert hl.data.average_tasks(both) == pytest.approx((85 + 60) / 2)
     with pytest.raises(ValueError, match="received none for rte"):
-        hl.average_tasks({"rte": {"unreadable": 1}})
+        hl.data.average_tasks({"rte": {"unreadable": 1}})
     with pytest.raises(ValueError, match="received none for any task"):
-        hl.average_metrics({})
+        hl.data.average_metrics({})
 
 
 def test_halved_validation_is_the_default_for_own_train_and_validation():

@@ -1,41 +1,17 @@
 """What the reference implementations compute on a tiny T5, through the public interface.
 
-The values lie outside the project; the tests run when the folder is beside it and say so when it is not.
+tests/golden/README.md says what the files hold.
 """
-
-import json
-from pathlib import Path
 
 import pytest
 import torch
-from safetensors import safe_open
-from transformers import T5Config, T5ForConditionalGeneration
+from golden_values import TOLERANCE, golden_backbone, read
 
 import hyperlab as hl
 
-GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden"
-pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason=f"no golden values at {GOLDEN}")
-
-TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
 TASKS = ["first", "second", "third"]
 KINDS = ("weight", "bias")
 HEADS = ("down", "up", "down_bias", "up_bias", "gamma", "beta")
-
-
-def read(name: str) -> tuple[dict[str, torch.Tensor], dict]:
-    "Tensors and backbone configuration of a golden file."
-    with safe_open(GOLDEN / f"{name}.safetensors", "pt") as file:
-        return {key: file.get_tensor(key) for key in list(file.keys())}, json.loads(file.metadata()["config"])
-
-
-def golden_backbone(tensors: dict, config: dict, dtype: torch.dtype) -> T5ForConditionalGeneration:
-    "The file's backbone."
-    backbone = T5ForConditionalGeneration(T5Config(**config, dropout_rate=0.0, decoder_start_token_id=0))
-    weights = {k.removeprefix("backbone."): v for k, v in tensors.items() if k.startswith("backbone.")}
-    missing, unexpected = backbone.load_state_dict(weights, strict=False)
-    tied = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"}
-    assert set(missing) <= tied and not unexpected, (missing, unexpected)
-    return backbone.to(dtype).eval()
 
 
 def fill(model: hl.AdaptedModel, weights: dict[str, torch.Tensor]) -> None:

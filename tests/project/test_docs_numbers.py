@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 COST, SHIPPED = (importlib.import_module(f"hyperlab.{module}") for module in ("papers.parameters", "experiments.shipped_results"))
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(p for p in (ROOT / "nbs").rglob("*.ipynb") if not {".ipynb_checkpoints", "runs"} & set(p.parts))
 
 NUMBER = r"\d[\d,.]*(?:e[-−+]?\d+)?"

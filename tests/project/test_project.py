@@ -9,7 +9,7 @@ import pytest
 
 import hyperlab as hl
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def tags(notebook: Path) -> set[str]:

@@ -1,34 +1,27 @@
 """The Hyperdecoder against the reference's values, and against slow formulas written down independently."""
 
-import json
 from itertools import product
-from pathlib import Path
 
 import pytest
 import torch
 from conftest import TASKS, awaken, tiny_backbone
-from safetensors import safe_open
-from transformers import T5Config, T5ForConditionalGeneration
+from golden_values import TOLERANCE, golden_backbone, read
+from transformers import T5ForConditionalGeneration
 
 import hyperlab as hl
 from hyperlab.analysis.probes import instance_embeddings
 from hyperlab.training.recipes import model_recipe
 from hyperlab.training.update import parameter_groups
 
-GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "hyperdecoder.safetensors"
 SIZES = {"encoder_size": 4, "decoder_size": 3, "hypernetwork_width": 6}
 SOURCES = ("manual", "task", "generated")
 
 
 def golden_model(dtype: torch.dtype) -> tuple[hl.AdaptedModel, dict[str, torch.Tensor]]:
     "The reference's model with its weights, and the whole file."
-    with safe_open(GOLDEN, "pt") as file:
-        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  it does not iterate
-        config = T5Config(**json.loads(file.metadata()["config"]), dropout_rate=0.0, decoder_start_token_id=0)
-    backbone = T5ForConditionalGeneration(config)
-    unexpected = backbone.load_state_dict({k[9:]: v for k, v in tensors.items() if k.startswith("backbone.")}, strict=False)[1]
-    assert not unexpected
-    model = hl.adapt(backbone.to(dtype).eval(), "hyperdecoder", encoder_size=8, decoder_size=8, hypernetwork_width=6)
+    tensors, config = read("hyperdecoder")
+    backbone = golden_backbone(tensors, config, dtype)
+    model = hl.adapt(backbone, "hyperdecoder", encoder_size=8, decoder_size=8, hypernetwork_width=6)
     state = model.rule.state_dict()
     weights = written(tensors, width=32, size=8)
     assert weights.keys() == state.keys(), weights.keys() ^ state.keys()
@@ -55,12 +48,11 @@ def written(tensors: dict[str, torch.Tensor], width: int, size: int) -> dict[str
     return weights
 
 
-@pytest.mark.skipif(not GOLDEN.is_file(), reason=f"no golden values at {GOLDEN}")
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)], ids=str)
-def test_reference_values(dtype: torch.dtype, tolerance: float) -> None:
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+def test_reference_values(dtype: torch.dtype) -> None:
     model, tensors = golden_model(dtype)
     batch = {key: tensors[key] for key in ("input_ids", "attention_mask", "labels")}
-    close = {"atol": tolerance, "rtol": tolerance, "check_dtype": False}
+    close = {"atol": TOLERANCE[dtype], "rtol": TOLERANCE[dtype], "check_dtype": False}
     condition = model.encode(batch).condition
     result = model(**batch)
     result.loss.backward()
@@ -109,10 +101,10 @@ def slow_logits(model: hl.AdaptedModel, batch: dict[str, torch.Tensor], tasks: l
         ids = batch["input_ids"][i][batch["attention_mask"][i].bool()][None]
         summary = None
         for _ in range(2 if model.method.encoder == "generated" else 1):
-            with hl.attach(plain, slow_stack(generators["encoder"], "encoder", i, task, summary), how):
+            with hl.core.attach(plain, slow_stack(generators["encoder"], "encoder", i, task, summary), how):
                 encoded = plain.encoder(input_ids=ids)
             summary = encoded[0][0].mean(0)
-        with hl.attach(plain, slow_stack(generators["decoder"], "decoder", i, task, summary), how):
+        with hl.core.attach(plain, slow_stack(generators["decoder"], "decoder", i, task, summary), how):
             rows.append(plain(encoder_outputs=encoded, labels=batch["labels"][i : i + 1]).logits)
     return torch.cat(rows)
 

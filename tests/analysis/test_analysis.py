@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from conftest import TASKS, awaken, tiny_backbone
-from test_methods import SMALL
+from conftest import SMALL, TASKS, awaken, tiny_backbone
 
 import hyperlab as hl
 from hyperlab.analysis.task_vectors import PROJECTIONS, Where, project, representations, sites_of, task_points

@@ -72,7 +72,7 @@ def test_two_methods_are_compared_from_their_folders(tmp_path: Path) -> None:
     assert (found.a, found.b, found.seeds) == ("hyperformer++", "adapter-dagger", (2, 2))
     for method, score in zip(runs, found.scores, strict=True):
         assert score == pytest.approx(np.mean([run.result["average_metrics"] for run in runs[method]]))
-    table = hl.compare_methods(tmp_path, "adapter-dagger", resamples=50)
+    table = hl.experiments.compare_methods(tmp_path, "adapter-dagger", resamples=50)
     assert list(table["method"]) == ["hyperformer++"] and (table["p, corrected"] >= table["p"]).all()
     other = toy_run(tmp_path / "other", "hyperformer++", eval_examples=5)
     with pytest.raises(ValueError, match="expected the same test examples in every run"):

@@ -20,7 +20,7 @@ from hyperlab.bench.planning import largest_unit
 from hyperlab.training.run_folder import snapshots
 from toy_runs import outcome
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parents[1]
 
 
 TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]

@@ -13,7 +13,7 @@ import pytest
 import hyperlab as hl
 from hyperlab.experiments.sweep import grid_cells, is_due
 
-PROJECT = Path(__file__).resolve().parents[1]
+PROJECT = Path(__file__).resolve().parents[2]
 NOTEBOOK = PROJECT / "nbs" / "train.ipynb"
 QUICK = "eval_examples=8, max_examples=32"
 SMALL = {"backbone": "toy", "tasks": "toy", "steps": 4, "eval_every": 4, "batch_size": 8, "options": QUICK}

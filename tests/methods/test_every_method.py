@@ -6,31 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import TASKS, awaken, tiny_backbone
+from conftest import PROJECT, SMALL, TASKS, awaken, tiny_backbone
 
 import hyperlab as hl
 
-# Options that make a method fit the tiny backbone; a method that is not named here is tested with its defaults.
-SMALL = {
-    "adapter": {"reduction_factor": 8},
-    "adapter-dagger": {"reduction_factor": 8},
-    "hyperformer": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
-    "hyperformer++": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
-    "hyperformer-released": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
-    "hyperdecoder": {"encoder_size": 4, "decoder_size": 3, "hypernetwork_width": 6},
-    "parallel-adapter": {"encoder_size": 4, "decoder_size": 3},
-    "task-hypernet": {"encoder_size": 4, "decoder_size": 3, "hypernetwork_width": 6},
-    "polytropon": {"skills": 3, "rank": 2},
-    "hypergrid": {"rows": 8, "columns": 4, "global_part": "task"},
-    "phm-adapter": {"reduction_factor": 8, "n": 2},
-    "compacter": {"reduction_factor": 8, "n": 2},
-    "compacter++": {"reduction_factor": 8, "n": 2},
-    "pfeiffer": {"reduction_factor": 8},
-    "adapterdrop": {"reduction_factor": 8},
-    "adapter-lowrank": {"reduction_factor": 4},
-    "prompt-tuning": {"length": 5},
-    "intrinsic-said": {"dimension": 200},
-}
 METHODS = hl.available_methods()
 MIXED = ["rte", "cola", "rte", "sst2", "cola", "rte"]
 
@@ -207,7 +186,7 @@ def test_saved_models_load_in_a_new_process_with_identical_logits(tmp_path: Path
         model.add_task("late", like={"rte": 0.5, "cola": 0.5})
         model.save(tmp_path / "saved" / name)
         expected[name] = {task: model(**batch, task=task).logits for task in model.tasks}
-    arguments = [tmp_path / "saved", tmp_path / "batch.pt", Path(__file__).parent]
+    arguments = [tmp_path / "saved", tmp_path / "batch.pt", PROJECT / "tests"]
     subprocess.run([sys.executable, "-c", LOAD_ALL_AND_RUN, *arguments], check=True)
     loaded = torch.load(tmp_path / "batch.pt.out", weights_only=True)
     assert loaded.keys() == expected.keys()

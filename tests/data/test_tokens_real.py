@@ -34,17 +34,17 @@ core.train_from_iterator([s for rows in loaded.values() for s in rows["source"][
 core.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
 tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
 
-tokens = {name: hl.tokenize(rows, tokenizer, name=name) for name, rows in loaded.items()}
+tokens = {name: hl.data.tokenize(rows, tokenizer, name=name) for name, rows in loaded.items()}
 lengths = {name: t["input_length"][:] for name, t in tokens.items()}
-cost = {mixed: hl.padding_cost(hl.BatchPlan(lengths, 32, mixed=bool(mixed)), 500) for mixed in (0, 1)}
-dynamic = hl.padding_cost(hl.BatchPlan(lengths, 32, by_length=False), 500)
+cost = {mixed: hl.data.padding_cost(hl.data.BatchPlan(lengths, 32, mixed=bool(mixed)), 500) for mixed in (0, 1)}
+dynamic = hl.data.padding_cost(hl.data.BatchPlan(lengths, 32, by_length=False), 500)
 
 squad = hl.task("squad_v1").load("test").select(range(0, 10_000, 25))
-chunks = hl.chunk_rows(squad, tokenizer, max_length=128, overlap=32)
+chunks = hl.data.chunk_rows(squad, tokenizer, max_length=128, overlap=32)
 longest = max(len(ids) for ids in token_ids(tokenizer, chunks["source"][:]))
 # A reader that knows the answer but is unsure of it, and sure of every empty one
 scores = [-5.0 if target else -0.01 for target in chunks["target"]]
-answers = hl.best_answers(chunks["example"], chunks["target"], scores)
+answers = hl.data.best_answers(chunks["example"], chunks["target"], scores)
 score = hl.task("squad_v1").score(answers, squad)
 print(json.dumps(dict(rows={n: len(r) for n, r in loaded.items()}, cost=cost, dynamic=dynamic, questions=len(squad),
                       chunks=len(chunks), longest=longest, empty=sum(t == "" for t in chunks["target"]), score=score)))

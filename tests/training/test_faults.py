@@ -250,7 +250,7 @@ def test_second_run_is_refused_with_the_holder_named(tmp_path: Path) -> None:
     try:
         while not (tmp_path / "run" / "log.jsonl").exists():
             time.sleep(0.02)
-        with pytest.raises(hl.RunIsBusy, match=f"process {first} on .* since 20"):
+        with pytest.raises(hl.training.RunIsBusy, match=f"process {first} on .* since 20"):
             toy_run(tmp_path / "run", **long)
     finally:
         os.kill(first, signal.SIGKILL)
@@ -264,7 +264,7 @@ def test_non_finite_numbers_stop_before_the_update(tmp_path: Path) -> None:
     with torch.no_grad():
         runaway.fill_(3e38)
     before = {name: tensor.clone() for name, tensor in model.trained_tensors().items()}
-    with pytest.raises(hl.NonFinite) as caught:
+    with pytest.raises(hl.training.NonFinite) as caught:
         hl.train(model, run_dir=tmp_path / "run", progress=False, **(SHORT | {"learning_rate": 1e-3}))
     message = str(caught.value)
     assert "toy-pet row" in message
@@ -272,7 +272,7 @@ def test_non_finite_numbers_stop_before_the_update(tmp_path: Path) -> None:
     assert "backbone.decoder.block.0" in message
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.trained_tensors().items())
     (evidence,) = (tmp_path / "run" / "nonfinite").iterdir()
-    again = hl.replay(evidence, backbone=model.detach())
+    again = hl.training.replay(evidence, backbone=model.detach())
     assert str(again) in message
 
 
@@ -291,5 +291,5 @@ def test_infinite_gradient_is_found(tmp_path: Path) -> None:
     model = toy_model("adapter-dagger")
     place = model.backbone.decoder.block[1].layer[2].layer_norm
     place.register_forward_hook(lambda module, inputs, output: Steep.apply(output))
-    with pytest.raises(hl.NonFinite, match=r"gradient of 'backbone.decoder.block.1.layer.2.layer_norm.weight'"):
+    with pytest.raises(hl.training.NonFinite, match=r"gradient of 'backbone.decoder.block.1.layer.2.layer_norm.weight'"):
         hl.train(model, run_dir=tmp_path / "run", progress=False, **SHORT)

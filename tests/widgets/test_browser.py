@@ -30,7 +30,7 @@ from hyperlab.analysis.probes import Instances
 from hyperlab.nano.toy import toy_backbone
 from hyperlab.widgets.panel import page
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(hl.__file__).parent / "widgets" / "front" / "jupyter"
 SHIPPED = asset("nano", "run", "model")
 SOURCE = "nano" if SHIPPED.is_dir() else "toy"

@@ -44,7 +44,7 @@ def slow_logits(model: hl.AdaptedModel, batch: dict[str, torch.Tensor], gate_inp
         module = getattr(plain, stack).block[layer].layer[-1].DenseReluDense
         functions[f"{stack}.{layer}.feedforward"] = feedforward(f"{stack}.{layer}.feedforward.wo", module)
     rows = []
-    with hl.attach(plain, functions, "instead"):
+    with hl.core.attach(plain, functions, "instead"):
         for i, mask in enumerate(batch["attention_mask"].bool()):
             rows.append(plain(input_ids=batch["input_ids"][i][mask][None], labels=batch["labels"][i : i + 1]).logits)
     return torch.cat(rows)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import TASKS, awaken, tiny_backbone
-from test_golden import GOLDEN, TOLERANCE, golden_backbone, read
+from golden_values import TOLERANCE, golden_backbone, read
 
 import hyperlab as hl
 
@@ -21,7 +21,6 @@ def compacter_weights(tensors: dict, model: hl.AdaptedModel) -> dict[str, torch.
     return weights
 
 
-@pytest.mark.skipif(not GOLDEN.is_dir(), reason=f"no golden values at {GOLDEN}")
 @pytest.mark.parametrize("product", ["built", "factored"])
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 def test_reference_values(dtype: torch.dtype, product: str) -> None:

@@ -206,7 +206,7 @@ def test_compacters_tables_are_recipes(table: int) -> None:
     for label, rate in chosen.rates.items():
         method, options = COMPARED[label]
         about = {"tasks": [name], "small": table == 9, "options": options | ({"train_output": True} if table == 7 else {})}
-        recipe = hl.make_recipe(method, "paper", paper="compacter", rows={name: 5_000}, **about)
+        recipe = hl.training.make_recipe(method, "paper", paper="compacter", rows={name: 5_000}, **about)
         assert (recipe.learning_rate, recipe.warmup, recipe.batch_size) == (rate, chosen.warmup, chosen.batch_size), label
         assert recipe.steps == (20 if name == "boolq" else 3) * math.ceil(5_000 / chosen.batch_size)
         assert not [d for d in hl.departures(recipe, method, **about, rows={name: 5_000}) if "compacter's" in d], label
@@ -389,5 +389,5 @@ def test_cuda_memory_table(tmp_path: Path) -> None:
     for checkpointing in (False, True):
         torch.cuda.reset_peak_memory_stats()
         run = toy_run(tmp_path / str(checkpointing), gradient_checkpointing=checkpointing, batch_size=512, max_examples=None)
-        peaks[checkpointing] = hl.cost_of_run(run)["peak memory of the device (MiB)"]
+        peaks[checkpointing] = hl.experiments.cost_of_run(run)["peak memory of the device (MiB)"]
     assert 0 < peaks[True] <= peaks[False]

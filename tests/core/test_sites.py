@@ -37,15 +37,15 @@ def family_member(name: str) -> torch.nn.Module:
 @pytest.mark.parametrize("name", FAMILY)
 def test_every_sublayer_can_be_reached_and_left(name: str, batch: dict) -> None:
     backbone = family_member(name)
-    sites = hl.SiteMap(backbone)
+    sites = hl.core.SiteMap(backbone)
     plain, keys = backbone(**batch).logits, list(backbone.state_dict())
     for site in (s for s in sites if s.place != "input"):  # a whole stack is acted on before, not after
-        with hl.attach(backbone, {site: lambda v: torch.sin(3 * v)}, how="after"):
+        with hl.core.attach(backbone, {site: lambda v: torch.sin(3 * v)}, how="after"):
             assert not torch.equal(backbone(**batch).logits, plain), site
             assert list(backbone.state_dict()) == keys
     for how in ("beside", "instead"):
         for site in (s for s in sites if s.place == ("feedforward" if how == "beside" else "feedforward.norm")):
-            with hl.attach(backbone, {site: torch.sin}, how=how):
+            with hl.core.attach(backbone, {site: torch.sin}, how=how):
                 assert not torch.equal(backbone(**batch).logits, plain), (how, site)
     assert torch.equal(backbone(**batch).logits, plain)
 

@@ -40,33 +40,33 @@ def examples(plan: BatchPlan, steps: range, rank: int = 0, world_size: int = 1) 
 def test_glue_probabilities_are_the_published_ones():
     published = {"rte": 0.096, "mrpc": 0.100, "stsb": 0.104, "cola": 0.109}
     published |= {"sst2": 0.134, "qnli": 0.140, "qqp": 0.158, "mnli": 0.159}
-    found = hl.sampling_probabilities(hl.tasks("glue"), temperature=10)
+    found = hl.data.sampling_probabilities(hl.tasks("glue"), temperature=10)
     assert {name: round(p, 3) for name, p in found.items()} == published
     assert sum(found.values()) == pytest.approx(1)
 
 
 def test_temperatures():
     sizes = {"a": 100, "b": 300}
-    assert hl.sampling_probabilities(sizes, 1) == pytest.approx({"a": 0.25, "b": 0.75})
+    assert hl.data.sampling_probabilities(sizes, 1) == pytest.approx({"a": 0.25, "b": 0.75})
     for equal in ("equal", math.inf):
-        assert hl.sampling_probabilities(sizes, equal) == {"a": 0.5, "b": 0.5}
-    assert hl.sampling_probabilities({"a": 1, "b": 10**12}, 0.01)["b"] == 1  # no overflow
+        assert hl.data.sampling_probabilities(sizes, equal) == {"a": 0.5, "b": 0.5}
+    assert hl.data.sampling_probabilities({"a": 1, "b": 10**12}, 0.01)["b"] == 1  # no overflow
     for temperature in (0, -1, math.nan, "hot"):
         with pytest.raises(ValueError, match="temperature"):
-            hl.sampling_probabilities(sizes, temperature)
+            hl.data.sampling_probabilities(sizes, temperature)
     with pytest.raises(ValueError, match="nothing can be drawn from b"):
-        hl.sampling_probabilities({"a": 1, "b": 0})
+        hl.data.sampling_probabilities({"a": 1, "b": 0})
     with pytest.raises(ValueError, match="did you mean 'mnli'"):
-        hl.sampling_probabilities(["mlni"])
+        hl.data.sampling_probabilities(["mlni"])
     with pytest.raises(TypeError, match="list"):
-        hl.sampling_probabilities("mnli")
+        hl.data.sampling_probabilities("mnli")
 
 
 def test_a_task_of_ones_own_is_counted():
     rows = [{"text": f"row {i}", "label": i % 2} for i in range(30)]
     data = {"train": rows, "validation": [{"text": "v", "label": 0}], "test": [{"text": "t", "label": 1}]}
     hl.register_task(hl.task_from("counted", data, "{text}", labels=("no", "yes")))
-    found = hl.sampling_probabilities(["counted", "rte"], 1)
+    found = hl.data.sampling_probabilities(["counted", "rte"], 1)
     assert found["counted"] == pytest.approx(30 / (30 + 2490))
 
 
@@ -125,7 +125,7 @@ def test_tasks_come_at_their_rates(mixed: bool):
 
 def test_a_single_step_draws_a_task_with_its_probability():
     few = lengths(dict.fromkeys(SIZES, 250))
-    names, target = list(SIZES), hl.sampling_probabilities(SIZES)
+    names, target = list(SIZES), hl.data.sampling_probabilities(SIZES)
 
     class Rated(BatchPlan):  # 250 rows each, so that a plan is quick, at the rates of the real sizes
         def __init__(self, seed: int):
@@ -135,7 +135,7 @@ def test_a_single_step_draws_a_task_with_its_probability():
     drawn = Counter(Rated(seed).batch(5).tasks[0] for seed in range(2_000))
     counts = np.array([drawn[name] for name in names])
     assert surprise(counts, 2_000 * np.array(list(target.values()))) > UNLIKELY
-    wrong = np.array(list(hl.sampling_probabilities(SIZES, temperature=5).values()))
+    wrong = np.array(list(hl.data.sampling_probabilities(SIZES, temperature=5).values()))
     assert surprise(counts, 2_000 * wrong) < UNLIKELY, "this test could not tell T=10 from T=5"
 
 

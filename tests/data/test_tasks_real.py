@@ -14,7 +14,7 @@ import pytest
 
 import hyperlab as hl
 
-SHARED = Path(os.environ.get("HYPERLAB_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+SHARED = Path(os.environ.get("HYPERLAB_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 ROOT, SERVER = SHARED / "hub", SHARED / "tools/hub.py"
 pytestmark = pytest.mark.skipif(not (ROOT / "datasets").is_dir() or not SERVER.is_file(),
                                 reason="no mirror with the benchmarks' real rows beside the project (../shared/hub)")
@@ -54,7 +54,7 @@ for name, protocol, split in json.load(sys.stdin):
     try:
         rows = hl.task(name).load(split, protocol)
         fact |= {"rows": rows.num_rows, "targets": Counter(rows["target"]) if hl.task(name).labels else {},
-                 "first": rows[0]["source"], "provenance": hl.provenance(rows),
+                 "first": rows[0]["source"], "provenance": hl.data.provenance(rows),
                  "score": hl.task(name).score(rows["target"][:60], rows.select(range(min(60, rows.num_rows))))}
     except Exception as error:
         fact["error"] = f"{type(error).__name__}: {error}"
