@@ -1,5 +1,6 @@
-"""What the tests share: a tiny backbone, a padded batch, and models whose rules are away from their start."""
+"""What the tests share: a tiny backbone, a padded batch, models whose rules are away from their start, and margins."""
 
+import json
 import os
 from pathlib import Path
 
@@ -56,6 +57,28 @@ def awaken(model: torch.nn.Module) -> torch.nn.Module:
             if parameter.requires_grad:
                 parameter.add_(0.1 * torch.randn_like(parameter))
     return model
+
+
+# A test that trains, or that compares sums of different orders, asks for `value < bound` through margin() or close().
+# `make margins` repeats these tests for other seeds and other arithmetic, and shows how much of each bound is left
+SEED = int(os.environ.get("HYPERLAB_TEST_SEED", "0"))
+
+
+def margin(what: str, value: float, bound: float) -> None:
+    "Assert that a value is below its bound, and note the share of the bound that is left."
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").split(" ")[0].removeprefix("tests/")
+    if notes := os.environ.get("HYPERLAB_MARGINS"):
+        with Path(notes).open("a") as file:
+            file.write(json.dumps({"test": test, "what": what, "value": float(value), "bound": float(bound)}) + "\n")
+    assert value < bound, f"{what}: expected less than {bound:.3g}, received {value:.3g}"
+
+
+def close(what: str, found: torch.Tensor, expected: torch.Tensor, bound: float) -> None:
+    "Assert that two tensors differ by less than a share of their scale, the largest absolute value that is expected."
+    assert found.shape == expected.shape, f"{what}: {found.shape} and {expected.shape}"
+    found, expected = found.detach().double(), expected.detach().double()
+    scale = float(expected.abs().max()) or 1.0
+    margin(what, float((found - expected).abs().max()) / scale, bound)
 
 
 @pytest.fixture
