@@ -10,7 +10,8 @@ import pytest
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
-torch.set_num_threads(1)  # tiny products; a second thread only gets in the way
+torch.set_num_threads(int(os.environ.get("HYPERLAB_TEST_THREADS", "1")))  # tiny products; a second thread gets in the way
+torch.backends.mkldnn.enabled = os.environ.get("HYPERLAB_TEST_ONEDNN", "1") == "1"
 
 PROJECT = Path(__file__).resolve().parents[1]
 TASKS = ["cola", "rte", "sst2"]
@@ -79,6 +80,29 @@ def close(what: str, found: torch.Tensor, expected: torch.Tensor, bound: float) 
     found, expected = found.detach().double(), expected.detach().double()
     scale = float(expected.abs().max()) or 1.0
     margin(what, float((found - expected).abs().max()) / scale, bound)
+
+
+# Files that take longest; both workers start with them, so that neither waits for the other at the end
+LONGEST = ["browser", "analysis", "distributed", "trainer", "learning", "docs_numbers", "train_workbook", "sweep"]
+LONGEST += ["every_method", "hub_errors", "faults"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: browsers, several processes, papermill, long trainings; not in make test FAST=1")
+    config.addinivalue_line("markers", "margins: trains or compares rounded sums; repeated by make margins")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    "A file's tests stay together, because they share what they trained; notebooks go one by one, after the longest files."
+
+    def place(item: pytest.Item) -> int:
+        name = item.path.stem.removeprefix("test_")
+        return LONGEST.index(name) if name in LONGEST else len(LONGEST) + (name != "notebooks")
+
+    items.sort(key=place)
+    for item in items:
+        if item.path.stem != "test_notebooks":
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from hyperlab.experiments.sweep import grid_cells, is_due
 
 PROJECT = Path(__file__).resolve().parents[2]
 NOTEBOOK = PROJECT / "nbs" / "train.ipynb"
+pytestmark = pytest.mark.slow
 QUICK = "eval_examples=8, max_examples=32"
 SMALL = {"backbone": "toy", "tasks": "toy", "steps": 4, "eval_every": 4, "batch_size": 8, "options": QUICK}
 

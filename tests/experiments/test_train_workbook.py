@@ -18,6 +18,7 @@ import hyperlab as hl
 
 PROJECT = Path(__file__).resolve().parents[2]
 NOTEBOOK = PROJECT / "nbs" / "train.ipynb"
+pytestmark = pytest.mark.slow
 QUICK = "eval_examples=10, log_every=2, max_examples=50, save_every=2"
 SMALL = {"backbone": "toy", "tasks": "toy", "steps": 40, "eval_every": 20, "batch_size": 8, "options": QUICK}
 

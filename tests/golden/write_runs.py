@@ -20,7 +20,8 @@ from hyperlab.toy import toy_tasks, toy_tokenizer
 SHAPE = {"vocab_size": 64, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4, "dropout_rate": 0.1}
 SHAPE |= {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
 OPTIONS = {"reduction_factor": 8, "task_width": 4, "embedding_width": 4, "projector_width": 8}
-LEARNED = {"steps": 900, "batch_size": 32, "learning_rate": 0.02, "eval_every": 300, "eval_examples": 40, "log_every": 50, "keep": 1}
+LEARNED = {"steps": 900, "batch_size": 32, "learning_rate": 0.02, "eval_every": 300, "eval_examples": 40, "keep": 1}
+LEARNED["log_every"] = 50
 SHORT = {"steps": 24, "batch_size": 8, "learning_rate": 0.02, "eval_every": 12, "save_every": 4, "eval_examples": 8, "log_every": 2}
 KILLED_IN_STEP = 19
 

@@ -13,14 +13,15 @@ import torch
 from safetensors.torch import load_file
 
 import hyperlab as hl
-from conftest import tiny_config
-from distributed_runs import METHODS, PLANNED, planned_model, steps, train
+from conftest import margin, tiny_config
+from distributed_runs import METHODS, PLANNED, SETTINGS, planned_model, steps, train
 from hyperlab.training.environment import make_accelerator
 from hyperlab.bench.planning import largest_unit
 from hyperlab.training.run_folder import snapshots
 from toy_runs import outcome
 
 HERE = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.slow
 
 
 TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
@@ -49,17 +50,22 @@ def weights(run: hl.Run) -> dict[str, torch.Tensor]:
     return load_file(file)
 
 
+@pytest.mark.margins
 @pytest.mark.parametrize("method", METHODS)
 def test_two_processes_equal_one_with_the_same_batch(method: str, two: Path, tmp_path: Path) -> None:
-    "Eight updates of 16 examples, 8 on each process, without dropout: weights, losses and scores."
+    """Eight updates of 16 examples, 8 on each process, without dropout: weights, losses and scores.
+
+    Two processes add up gradients in another order. Adam divides a gradient by its own size, so the rounding of one that
+    is almost zero is enlarged, at most to a whole step: differences are measured against the way that these updates can
+    go, updates × rate. Other batches would make them a large share of it.
+    """
     one, pair = train(tmp_path / "one", method, dropout=0.0), hl.Run(two / method)
     assert pair.config["processes"] == 2
     mine, theirs = weights(one), weights(pair)
     furthest = max(float((mine[name] - theirs[name]).abs().max()) for name in mine)
-    losses = (one.log["loss"].dropna() - pair.log["loss"].dropna()).abs().max()
-    print(f"{method}: weights differ by at most {furthest:.1e}, losses by {losses:.1e}")
-    assert furthest < 1e-5
-    assert losses < 1e-5
+    losses = (pair.log["loss"].dropna() / one.log["loss"].dropna() - 1).abs().max()
+    margin("weights, as a share of updates × rate", furthest / (SETTINGS["steps"] * SETTINGS["learning_rate"]), 0.05)
+    margin("losses, relative", losses, 1e-4)
     assert one.result["tasks"] == pair.result["tasks"]
     assert one.predictions.equals(pair.predictions)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import tiny_backbone
+from conftest import SEED, margin, tiny_backbone
 from datasets import Dataset
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
@@ -77,13 +77,14 @@ def hyperdecoder() -> object:
     def make(rows: Dataset) -> hl.AdaptedModel:
         tokenizer = word_tokenizer(rows)
         backbone = tiny_backbone(vocab_size=len(tokenizer), pad_token_id=0, eos_token_id=1)
-        torch.manual_seed(0)
+        torch.manual_seed(SEED)
         sizes = {"encoder_size": 16, "decoder_size": 16, "hypernetwork_width": 32}
         return hl.adapt(backbone, "hyperdecoder", tokenizer=tokenizer, **sizes).train()
 
     return make
 
 
+@pytest.mark.margins
 def test_questions_over_chunks(hyperdecoder: object) -> None:
     rows = rows_of("qa")
     model = hyperdecoder(rows)
@@ -92,22 +93,23 @@ def test_questions_over_chunks(hyperdecoder: object) -> None:
     options = {"max_length": 64, "overlap": 16, "max_new_tokens": 8}
     accepted = [a["text"] for a in rows["answers"]]
     before = squad_f1(answer_questions(model.eval(), rows, **options), accepted)
-    first, last = learn(model.train(), chunks["source"][:], chunks["target"][:], 300)
-    assert last < 0.5 * first
+    first, last = learn(model.train(), chunks["source"][:], chunks["target"][:], 450)
+    margin("last loss, as a share of the first", last / first, 0.5)
     answers = answer_questions(model.eval(), rows, **options)
     after = squad_f1(answers, accepted)
     assert len(answers) == len(rows)
-    assert after > before + 10, (before, after, answers)
+    margin("what F1 lacks, as a share of the start", (100 - after) / (100 - before), 0.9)
 
 
+@pytest.mark.margins
 def test_summaries_with_beams(hyperdecoder: object) -> None:
     rows = rows_of("summary")
     model = hyperdecoder(rows)
     targets = [" ".join(t.split()[:12]) for t in rows["target"]]
     first, last = learn(model, rows["source"][:], targets, 160)
-    assert last < 0.5 * first
+    margin("last loss, as a share of the first", last / first, 0.5)
     options = {"num_beams": 4, "max_new_tokens": 16, "min_new_tokens": 4}
     written = model.eval().generate(rows["source"][:], **options)
-    assert rouge2(written, targets) > 10, written
+    margin("what ROUGE-2 lacks", 1 - rouge2(written, targets) / 100, 0.9)
     alone = [model.generate(text, **options) for text in rows["source"][:]]
     assert written == alone

@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 import torch
 
+from conftest import SEED, margin
+
 import hyperlab as hl
 from hyperlab.data.prompts import Accepted
 from hyperlab.data.batches import TrainingBatches
@@ -25,18 +27,19 @@ from toy_runs import SHORT, outcome, toy_model, toy_run
 RATES = {"hyperformer++": 5e-3, "adapter-dagger": 1e-2, "full": 1e-3}
 
 
+@pytest.mark.slow
+@pytest.mark.margins
 @pytest.mark.parametrize("method", RATES)
 def test_learns_the_toy_world(method: str, tmp_path: Path) -> None:
     "Loss falls, and test scores are far above the majority class on both tasks."
     settings = {"steps": 200, "batch_size": 32, "learning_rate": RATES[method], "eval_every": 100}
-    run = hl.train(toy_model(method), run_dir=tmp_path, progress=False, report_to="none", **settings)
+    run = hl.train(toy_model(method, SEED), run_dir=tmp_path, progress=False, report_to="none", seed=SEED, **settings)
     loss = run.log["loss"].dropna()
-    assert loss.iloc[-1] < loss.iloc[0] / 4
+    margin("last loss, as a share of the first", loss.iloc[-1] / loss.iloc[0], 1 / 4)
     for name, scores in run.result["tasks"].items():
         labels = pd.Series(run.predictions.query("task == @name").target)
         majority = 100 * labels.value_counts(normalize=True).max()
-        print(f"{method} {name}: {scores['accuracy']:.1f}, majority {majority:.1f}")
-        assert scores["accuracy"] > majority + 25
+        margin(f"{name}: wrong answers, as a share of the majority's", (100 - scores["accuracy"]) / (100 - majority), 0.5)
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +162,7 @@ def test_compiled_run_is_the_same_run(tmp_path: Path) -> None:
     short = SHORT | {"steps": 4, "eval_every": 4}
     compiled = hl.train(model, run_dir=tmp_path / "compiled", progress=False, report_to="none", compile="eager", **short)
     plain = toy_run(tmp_path / "plain", method="adapter-dagger", **short)
-    pd.testing.assert_frame_equal(compiled.log, plain.log, rtol=1e-5)
+    pd.testing.assert_frame_equal(compiled.log, plain.log, rtol=1e-4)  # four updates, each of which may enlarge rounding
     assert torch._dynamo.utils.counters["frames"]["ok"] > 0
     assert model._compiled_call_impl is None
 
@@ -355,6 +358,8 @@ def reading_task() -> str:
     return hl.register_task(hl.task_from("toy-reading", rows, "{question} {context}", **reading)).name
 
 
+@pytest.mark.slow
+@pytest.mark.margins
 def test_long_contexts_are_read_to_their_end(reading_task: str, tmp_path: Path) -> None:
     "Trained and tested in chunks: right also where the answer lies behind what one reading holds."
     model = hl.adapt(toy_backbone(), "full", [reading_task], tokenizer=toy_tokenizer())
@@ -367,8 +372,7 @@ def test_long_contexts_are_read_to_their_end(reading_task: str, tmp_path: Path) 
     late = written[[s.split().index(t) > 24 for s, t in zip(written.source, written.target, strict=True)]]
     assert len(late) > 20
     right = 100 * (late.prediction == late.target).mean()
-    print(f"answers behind the first reading: {right:.0f} % of {len(late)} right")
-    assert right > 80
+    margin("wrong answers behind the first reading", 1 - right / 100, 0.2)
     assert run.result["tasks"][reading_task]["squad_em"] == pytest.approx(100 * (written.prediction == written.target).mean())
 
 

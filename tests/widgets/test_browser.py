@@ -31,6 +31,7 @@ from hyperlab.nano.toy import toy_backbone
 from hyperlab.widgets.panel import page
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow
 TEMPLATES = Path(hl.__file__).parent / "widgets" / "front" / "jupyter"
 SHIPPED = asset("nano", "run", "model")
 SOURCE = "nano" if SHIPPED.is_dir() else "toy"
