@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine with Python, pip and make:
 #   make run     the first run: a hypernetwork learns eight tasks in a few minutes; scores, the map of tasks, cost
-#   make test    lint, types, every notebook and every test
+#   make test    lint, types, every notebook and every test; make test FAST=1 only what is quick
 # and one opens the page on which tasks are mixed and adapters looked at:
 #   make dashboard    of the shipped model; make dashboard SOURCE=runs RUNS=runs for one's own
 PYTHON ?= python3
@@ -10,16 +10,19 @@ READY  := $(VENV)/.ready
 # The models here are small and two workers run at a time: a thread each is fastest, and stays so on a busy machine
 export OMP_NUM_THREADS ?= 1
 export TOKENIZERS_PARALLELISM ?= false
+WORKERS = python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder $(if $(FAST),-m "not slow")
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test lint notebooks pytest check export lab dashboard clean help
+.PHONY: run test suite lint notebooks pytest margins check export lab dashboard clean help
 
 run: $(READY)
 	mkdir -p runs
 	papermill nbs/first_run.ipynb runs/first_run.ipynb -k python3 --no-progress-bar --log-output \
 		-p steps 1200 -p eval_examples 800 -p run_dir runs/first
 
-test: $(READY) lint notebooks pytest
+# Notebooks and tests share two workers to the end, lint runs beside them; FAST=1 leaves out what takes long
+test: $(READY)
+	$(MAKE) --no-print-directory -j2 lint suite
 
 $(READY): settings.ini setup.py constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -31,10 +34,17 @@ lint: $(READY)
 	mypy hyperlab
 
 notebooks: $(READY)
-	nbdev_test --n_workers 2 --timing
+	$(WORKERS) tests/project/test_notebooks.py
 
 pytest: $(READY)
-	python -m pytest -n 2 --dist loadfile tests
+	$(WORKERS) tests --ignore=tests/project/test_notebooks.py
+
+suite: $(READY)
+	$(WORKERS) tests
+
+# The share that tests which train or compare rounded sums leave of their bounds, for five seeds and other arithmetic
+margins: $(READY)
+	python tools/margins.py
 
 # A notebook and its module must say the same, a notebook must be clean, the README made from its index; changes nothing
 check: $(READY)

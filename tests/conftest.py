@@ -1,6 +1,8 @@
-"""What the tests share: a tiny backbone, a padded batch, and models whose rules are away from their start."""
+"""What the tests share: a tiny backbone, a padded batch, models whose rules are away from their start, and margins."""
 
+import json
 import os
+from pathlib import Path
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -8,9 +10,32 @@ import pytest
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
-torch.set_num_threads(1)  # tiny products; a second thread only gets in the way
+torch.set_num_threads(int(os.environ.get("HYPERLAB_TEST_THREADS", "1")))  # tiny products; a second thread gets in the way
+torch.backends.mkldnn.enabled = os.environ.get("HYPERLAB_TEST_ONEDNN", "1") == "1"
 
+PROJECT = Path(__file__).resolve().parents[1]
 TASKS = ["cola", "rte", "sst2"]
+# Options that make a method fit the tiny backbone; a method that is not named here is tested with its defaults.
+SMALL = {
+    "adapter": {"reduction_factor": 8},
+    "adapter-dagger": {"reduction_factor": 8},
+    "hyperformer": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
+    "hyperformer++": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
+    "hyperformer-released": {"reduction_factor": 8, "task_width": 12, "embedding_width": 8, "projector_width": 16},
+    "hyperdecoder": {"encoder_size": 4, "decoder_size": 3, "hypernetwork_width": 6},
+    "parallel-adapter": {"encoder_size": 4, "decoder_size": 3},
+    "task-hypernet": {"encoder_size": 4, "decoder_size": 3, "hypernetwork_width": 6},
+    "polytropon": {"skills": 3, "rank": 2},
+    "hypergrid": {"rows": 8, "columns": 4, "global_part": "task"},
+    "phm-adapter": {"reduction_factor": 8, "n": 2},
+    "compacter": {"reduction_factor": 8, "n": 2},
+    "compacter++": {"reduction_factor": 8, "n": 2},
+    "pfeiffer": {"reduction_factor": 8},
+    "adapterdrop": {"reduction_factor": 8},
+    "adapter-lowrank": {"reduction_factor": 4},
+    "prompt-tuning": {"length": 5},
+    "intrinsic-said": {"dimension": 200},
+}
 
 
 def tiny_config(**changes: object) -> T5Config:
@@ -33,6 +58,51 @@ def awaken(model: torch.nn.Module) -> torch.nn.Module:
             if parameter.requires_grad:
                 parameter.add_(0.1 * torch.randn_like(parameter))
     return model
+
+
+# A test that trains, or that compares sums of different orders, asks for `value < bound` through margin() or close().
+# `make margins` repeats these tests for other seeds and other arithmetic, and shows how much of each bound is left
+SEED = int(os.environ.get("HYPERLAB_TEST_SEED", "0"))
+
+
+def margin(what: str, value: float, bound: float) -> None:
+    "Assert that a value is below its bound, and note the share of the bound that is left."
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").split(" ")[0].removeprefix("tests/")
+    if notes := os.environ.get("HYPERLAB_MARGINS"):
+        with Path(notes).open("a") as file:
+            file.write(json.dumps({"test": test, "what": what, "value": float(value), "bound": float(bound)}) + "\n")
+    assert value < bound, f"{what}: expected less than {bound:.3g}, received {value:.3g}"
+
+
+def close(what: str, found: torch.Tensor, expected: torch.Tensor, bound: float) -> None:
+    "Assert that two tensors differ by less than a share of their scale, the largest absolute value that is expected."
+    assert found.shape == expected.shape, f"{what}: {found.shape} and {expected.shape}"
+    found, expected = found.detach().double(), expected.detach().double()
+    scale = float(expected.abs().max()) or 1.0
+    margin(what, float((found - expected).abs().max()) / scale, bound)
+
+
+# Files that take longest; both workers start with them, so that neither waits for the other at the end
+LONGEST = ["browser", "analysis", "distributed", "trainer", "learning", "docs_numbers", "train_workbook", "sweep"]
+LONGEST += ["every_method", "hub_errors", "faults"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: browsers, several processes, papermill, long trainings; not in make test FAST=1")
+    config.addinivalue_line("markers", "margins: trains or compares rounded sums; repeated by make margins")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    "A file's tests stay together, because they share what they trained; notebooks go one by one, after the longest files."
+
+    def place(item: pytest.Item) -> int:
+        name = item.path.stem.removeprefix("test_")
+        return LONGEST.index(name) if name in LONGEST else len(LONGEST) + (name != "notebooks")
+
+    items.sort(key=place)
+    for item in items:
+        if item.path.stem != "test_notebooks":
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What each process of tests/test_distributed.py does; started with the name of a job and a folder as its arguments."""
+"""What each process of tests/training/test_distributed.py does; started with the name of a job and a folder as its arguments."""
 
 import json
 import os

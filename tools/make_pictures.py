@@ -2,7 +2,7 @@
 
     python tools/make_pictures.py
 
-Pictures of the panels come from the browser tests: HYPERLAB_SCREENSHOTS=folder python -m pytest tests/test_browser.py
+Pictures of the panels come from the browser tests: HYPERLAB_SCREENSHOTS=folder python -m pytest tests/widgets/test_browser.py
 """
 
 import shutil

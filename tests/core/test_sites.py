@@ -1,0 +1,114 @@
+"""Sites on every member of the T5 family, and the model under generation, compilation and wrong backbones."""
+
+import pytest
+import torch
+from conftest import TASKS, awaken, tiny_backbone
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    MT5Config,
+    MT5ForConditionalGeneration,
+    T5Config,
+    T5EncoderModel,
+    T5ForConditionalGeneration,
+    UMT5Config,
+    UMT5ForConditionalGeneration,
+)
+
+import hyperlab as hl
+
+SHAPE = {"vocab_size": 96, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "dropout_rate": 0.0, "decoder_start_token_id": 0}
+GATED = {"feed_forward_proj": "gated-gelu"}
+FAMILY = {
+    "t5": (T5Config, T5ForConditionalGeneration, {"num_layers": 2}),
+    "t5-v1.1": (T5Config, T5ForConditionalGeneration, {"num_layers": 2, "tie_word_embeddings": False} | GATED),
+    "byt5": (T5Config, T5ForConditionalGeneration, {"num_layers": 3, "num_decoder_layers": 1} | GATED),
+    "mt5": (MT5Config, MT5ForConditionalGeneration, {"num_layers": 2}),
+    "umt5": (UMT5Config, UMT5ForConditionalGeneration, {"num_layers": 2}),
+}
+
+
+def family_member(name: str) -> torch.nn.Module:
+    config, model, changes = FAMILY[name]
+    torch.manual_seed(0)
+    return model(config(**(SHAPE | changes))).eval()
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_every_sublayer_can_be_reached_and_left(name: str, batch: dict) -> None:
+    backbone = family_member(name)
+    sites = hl.core.SiteMap(backbone)
+    plain, keys = backbone(**batch).logits, list(backbone.state_dict())
+    for site in (s for s in sites if s.place != "input"):  # a whole stack is acted on before, not after
+        with hl.core.attach(backbone, {site: lambda v: torch.sin(3 * v)}, how="after"):
+            assert not torch.equal(backbone(**batch).logits, plain), site
+            assert list(backbone.state_dict()) == keys
+    for how in ("beside", "instead"):
+        for site in (s for s in sites if s.place == ("feedforward" if how == "beside" else "feedforward.norm")):
+            with hl.core.attach(backbone, {site: torch.sin}, how=how):
+                assert not torch.equal(backbone(**batch).logits, plain), (how, site)
+    assert torch.equal(backbone(**batch).logits, plain)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_methods_run_on_every_family(name: str, batch: dict) -> None:
+    model = awaken(hl.adapt(family_member(name), "hyperformer++", TASKS, reduction_factor=8)).eval()
+    mixed = ["rte", "cola", "rte", "sst2", "cola", "rte"]
+    logits = model(**batch, task=mixed).logits
+    row = model(**{k: v[3:4] for k, v in batch.items()}, task="sst2").logits
+    torch.testing.assert_close(logits[3:4], row, atol=1e-5, rtol=1e-5)
+    inputs = {k: batch[k] for k in ("input_ids", "attention_mask")}
+    static = model.materialize("rte")
+    for beams in (1, 2):
+        options = {"max_new_tokens": 5, "num_beams": beams}
+        assert torch.equal(static.generate(**inputs, **options), model.generate(**inputs, task="rte", **options))
+
+
+def test_cross_attention_can_be_adapted(batch: dict) -> None:
+    model = hl.adapt(tiny_backbone(), "hyperformer++", TASKS, places=["feedforward", "attention", "cross"], reduction_factor=8)
+    adapted = {str(site) for part in model.rule.parts.values() for site in part.sites}
+    assert {"decoder.0.cross", "decoder.1.cross"} <= adapted and not any("encoder" in s and "cross" in s for s in adapted)
+    plain = hl.adapt(tiny_backbone(), "hyperformer++", TASKS, reduction_factor=8)
+    assert not any("cross" in str(s) for part in plain.rule.parts.values() for s in part.sites)
+    assert model(**batch, task="rte").loss.isfinite()
+
+
+def test_other_backbones_are_refused_with_what_is_supported() -> None:
+    bart = BartForConditionalGeneration(BartConfig(vocab_size=50, d_model=16, encoder_layers=1, decoder_layers=1))
+    with pytest.raises(ValueError, match=r"family 'bart' are not supported; supported are: t5 \(T5, T5 v1.1, Flan-T5, ByT5\); mt5"):
+        hl.adapt(bart, "hyperformer++", "rte")
+    with pytest.raises(ValueError, match="expected an encoder-decoder with an output layer"):
+        hl.adapt(T5EncoderModel(T5Config(**SHAPE, num_layers=1)), "hyperformer++", "rte")
+    with pytest.raises(TypeError, match="expected a transformers model as backbone, received dict"):
+        hl.adapt({}, "hyperformer++", "rte")
+
+
+def test_weights_are_produced_once_per_generate(batch: dict) -> None:
+    model = awaken(hl.adapt(tiny_backbone(), "hyperformer++", TASKS, reduction_factor=8)).eval()
+    calls = []
+    model.rule.register_forward_hook(lambda *_: calls.append(1))
+    model.generate(batch["input_ids"], task="rte", max_new_tokens=12, min_new_tokens=12, num_beams=2)
+    assert len(calls) == 1
+
+
+def test_compiled_backbone_sees_new_weights_and_gives_the_same_gradients(batch: dict) -> None:
+    mixed = ["rte", "cola", "rte", "sst2", "cola", "rte"]
+    eager = awaken(hl.adapt(tiny_backbone(num_layers=1), "hyperformer++", TASKS, reduction_factor=8))
+    compiled = hl.adapt(tiny_backbone(num_layers=1), "hyperformer++", TASKS, reduction_factor=8)
+    compiled.load_state_dict(eager.state_dict())
+    torch._dynamo.reset()
+    compiled.compile(backend="aot_eager")  # capture and differentiation as in the default, without its C++ compiler
+    for step in range(3):
+        for task in (mixed, "rte"):
+            torch.testing.assert_close(compiled(**batch, task=task).logits, eager(**batch, task=task).logits, atol=1e-5, rtol=1e-5)
+        for model in (eager, compiled):
+            model.zero_grad()
+            model(**batch, task=mixed).loss.backward()
+            for parameter in model.parameters():
+                if parameter.requires_grad:
+                    parameter.data -= 0.1 * parameter.grad
+        for (name, a), b in zip(eager.named_parameters(), compiled.parameters(), strict=True):
+            if a.requires_grad:
+                torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-4, msg=lambda m, at=(step, name): f"{at}: {m}")
+    graphs = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    assert graphs <= 4, "one graph for mixed batches and one for single tasks, in evaluation and training"

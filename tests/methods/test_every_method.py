@@ -1,0 +1,195 @@
+"""One battery for every registered method: a method that is added is tested by being registered."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import PROJECT, SMALL, TASKS, awaken, tiny_backbone
+
+import hyperlab as hl
+
+METHODS = hl.available_methods()
+MIXED = ["rte", "cola", "rte", "sst2", "cola", "rte"]
+
+
+def build(name: str, tasks: list[str] = TASKS, **changes: object) -> hl.AdaptedModel:
+    return awaken(hl.adapt(tiny_backbone(), name, tasks, **(SMALL.get(name, {}) | changes))).eval()
+
+
+def part(batch: dict, rows: list[int]) -> dict:
+    return {key: value[rows] for key, value in batch.items()}
+
+
+def rows_of(task: str) -> list[int]:
+    return [i for i, t in enumerate(MIXED) if t == task]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_mixed_batch_equals_the_tasks_alone(name: str, batch: dict) -> None:
+    model = build(name)
+    mixed = model(**batch, task=MIXED).logits
+    for task in TASKS:
+        alone = model(**part(batch, rows_of(task)), task=task).logits
+        torch.testing.assert_close(mixed[rows_of(task)], alone, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_mixed_gradients_equal_the_sum_of_the_tasks(name: str, batch: dict) -> None:
+    model = build(name)
+
+    def gradients(losses: list) -> dict[str, torch.Tensor]:
+        model.zero_grad()
+        sum(losses).backward()
+        return {n: p.grad.clone() for n, p in model.named_parameters() if p.requires_grad and p.grad is not None}
+
+    def token_sum(rows: list[int], task: object) -> torch.Tensor:
+        logits = model(**part(batch, rows), task=task).logits
+        return torch.nn.functional.cross_entropy(logits.flatten(0, 1), batch["labels"][rows].flatten(), reduction="sum")
+
+    mixed = gradients([token_sum(list(range(6)), MIXED)])
+    alone = gradients([token_sum(rows_of(task), task) for task in TASKS])
+    assert mixed.keys() == alone.keys() and mixed
+    for key, gradient in mixed.items():
+        scale = max(1.0, alone[key].abs().max().item())
+        torch.testing.assert_close(gradient / scale, alone[key] / scale, atol=1e-5, rtol=1e-4, msg=lambda m, key=key: f"{key}: {m}")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_trained_parameter_learns_and_nothing_else_asks(name: str, batch: dict) -> None:
+    model = build(name)
+    model(**batch, task=MIXED).loss.backward()
+    for key, parameter in model.named_parameters():
+        assert (parameter.grad is not None) == parameter.requires_grad, key
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    assert hl.cost(model).count.trained == trained
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_training_a_little_lowers_the_loss(name: str, batch: dict) -> None:
+    torch.manual_seed(0)
+    model = hl.adapt(tiny_backbone(), name, TASKS, **SMALL.get(name, {})).train()
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=3e-3)
+    losses = []
+    for _ in range(30):
+        loss = model(**batch, task=MIXED).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.95 * losses[0], losses[:: len(losses) - 1]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_added_task_is_a_copy_and_changes_no_other(name: str, batch: dict) -> None:
+    model = build(name)
+    before = {task: model(**batch, task=task).logits for task in TASKS}
+    model.add_task("new", like="rte")
+    for task in TASKS:
+        assert torch.equal(model(**batch, task=task).logits, before[task])
+    torch.testing.assert_close(model(**batch, task="new").logits, before["rte"], atol=1e-6, rtol=1e-5)
+    shared = {p.data_ptr() for p in model.parameters()}
+    assert len(shared) == len(list(model.parameters()))  # no parameter is another one's storage
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_mixture_is_a_task_once_it_is_kept(name: str, batch: dict) -> None:
+    model = build(name)
+    parts = {"rte": 0.3, "sst2": 0.7}
+    mixed = model(**batch, task=parts).logits
+    model.mix("blend", parts)
+    torch.testing.assert_close(model(**batch, task="blend").logits, mixed, atol=1e-6, rtol=1e-5)
+    pure = model(**batch, task={"rte": 1.0}).logits
+    assert torch.equal(pure, model(**batch, task="rte").logits)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_materialized_equals_generated(name: str, batch: dict) -> None:
+    model = build(name)
+    inputs = {k: v for k, v in batch.items() if k != "labels"}
+    if model.rule.reads_input:
+        with pytest.raises(ValueError, match="no static form"):
+            model.materialize("rte")
+        return
+    for task in ("rte", {"cola": 0.5, "rte": 0.5}):
+        static = model.materialize(task)
+        torch.testing.assert_close(static(**batch).logits, model(**batch, task=task).logits, atol=1e-6, rtol=1e-5)
+        for beams in (1, 3):
+            options = {"max_new_tokens": 7, "num_beams": beams}
+            assert torch.equal(static.generate(**inputs, **options), model.generate(**inputs, task=task, **options))
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize("name", METHODS)
+def test_generate_mixed_equals_one_by_one(name: str, beams: int, batch: dict) -> None:
+    model = build(name)
+    options = {"max_new_tokens": 6, "min_new_tokens": 6, "num_beams": beams}
+    ids, mask = batch["input_ids"], batch["attention_mask"]
+    together = model.generate(ids, task=MIXED, attention_mask=mask, **options)
+    for row, task in enumerate(MIXED):
+        alone = model.generate(ids[row : row + 1], task=task, attention_mask=mask[row : row + 1], **options)
+        assert torch.equal(together[row : row + 1], alone)
+    uncached = model.generate(ids, task=MIXED, attention_mask=mask, use_cache=False, **options)
+    assert torch.equal(together, uncached)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_gradient_checkpointing_changes_nothing(name: str, batch: dict) -> None:
+    model = build(name).train()
+
+    def gradients() -> dict[str, torch.Tensor]:
+        model.zero_grad()
+        torch.manual_seed(3)
+        (model(**batch, task=MIXED).loss + model(**batch, task="cola").loss).backward()
+        return {n: p.grad.clone() for n, p in model.named_parameters() if p.requires_grad}
+
+    plain = gradients()
+    model.gradient_checkpointing_enable()
+    for key, gradient in gradients().items():
+        torch.testing.assert_close(gradient, plain[key])
+
+
+@pytest.mark.parametrize("name", [n for n in METHODS if not hl.get_method(n).trains.startswith("all")])
+def test_detach_gives_the_untouched_backbone(name: str, batch: dict) -> None:
+    backbone = tiny_backbone()
+    plain, keys = backbone(**batch).logits, list(backbone.state_dict())
+    model = awaken(hl.adapt(backbone, name, TASKS, **SMALL.get(name, {}))).eval()
+    assert not torch.allclose(model(**batch, task="rte").logits, plain, atol=1e-4)
+    assert list(backbone.state_dict()) == keys
+    assert model.detach() is backbone
+    assert torch.equal(backbone(**batch).logits, plain)
+    assert all(p.requires_grad for p in backbone.parameters())
+
+
+LOAD_ALL_AND_RUN = """
+import pathlib, sys, torch
+saved, batch, tests = sys.argv[1:]
+sys.path.insert(0, tests)
+from conftest import tiny_backbone
+import hyperlab as hl
+inputs, out = torch.load(batch, weights_only=True), {}
+with torch.no_grad():
+    for folder in pathlib.Path(saved).iterdir():
+        model = hl.load(folder, backbone=tiny_backbone())
+        out[folder.name] = {task: model(**inputs, task=task).logits for task in model.tasks}
+torch.save(out, batch + ".out")
+"""
+
+
+@torch.no_grad()
+def test_saved_models_load_in_a_new_process_with_identical_logits(tmp_path: Path, batch: dict) -> None:
+    torch.save(batch, tmp_path / "batch.pt")
+    expected = {}
+    for name in METHODS:
+        model = build(name)
+        model.add_task("late", like={"rte": 0.5, "cola": 0.5})
+        model.save(tmp_path / "saved" / name)
+        expected[name] = {task: model(**batch, task=task).logits for task in model.tasks}
+    arguments = [tmp_path / "saved", tmp_path / "batch.pt", PROJECT / "tests"]
+    subprocess.run([sys.executable, "-c", LOAD_ALL_AND_RUN, *arguments], check=True)
+    loaded = torch.load(tmp_path / "batch.pt.out", weights_only=True)
+    assert loaded.keys() == expected.keys()
+    for name, logits in expected.items():
+        assert logits.keys() == loaded[name].keys()
+        assert all(torch.equal(logits[task], loaded[name][task]) for task in logits), name

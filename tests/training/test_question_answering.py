@@ -1,0 +1,115 @@
+"""Question answering over chunks and summaries with beams, end to end: data, training, generation, scores.
+
+Rows are real ones when a folder of them is beside the project, otherwise made up in the same form.
+"""
+
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import SEED, margin, tiny_backbone
+from datasets import Dataset
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import PreTrainedTokenizerFast
+
+import hyperlab as hl
+from hyperlab.data.tokens import chunk_rows
+from hyperlab.data.metrics import rouge2, squad_f1
+from hyperlab.training.evaluation import answer_questions
+
+HUB = next((p / "shared/hub" for p in Path(__file__).resolve().parents if (p / "shared/hub/datasets").is_dir()), None)
+
+
+def made_up(kind: str) -> Dataset:
+    "Rows in the form in which tasks load them."
+    rows = []
+    for i in range(6):
+        filler = " ".join(f"word{(7 * i + j) % 90}" for j in range(70))
+        place, person = f"Place{i}", f"Person{i}"
+        context = f"{filler} {person} lives in {place} . {filler}"
+        if kind == "qa":
+            source, target = f"question: Where does {person} live? context: {context}", place
+        else:
+            source, target = f"summarize: {context}", f"{person} lives in {place} and likes it ."
+        answers = {"text": [place], "answer_start": [context.index(place)]}
+        rows.append({"source": source, "target": target, "context": context, "answers": answers})
+    return Dataset.from_list(rows)
+
+
+def rows_of(kind: str) -> Dataset:
+    if HUB is None:
+        return made_up(kind)
+    name = {"qa": "squad_v1", "summary": "xsum"}[kind]
+    return hl.task(name).load("test", path=HUB, max_examples=6)
+
+
+def word_tokenizer(rows: Dataset) -> PreTrainedTokenizerFast:
+    "One token for each word of these rows."
+    words = dict.fromkeys(w for column in ("source", "target") for text in rows[column] for w in text.split())
+    vocabulary = {word: i for i, word in enumerate(dict.fromkeys(["<pad>", "</s>", "<unk>", *words]))}
+    core = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    core.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    return PreTrainedTokenizerFast(tokenizer_object=core, model_max_length=80, **special)
+
+
+def learn(model: hl.AdaptedModel, sources: list[str], targets: list[str], steps: int) -> tuple[float, float]:
+    "A short plain loop; first and last loss."
+    inputs = model.tokenizer(sources, return_tensors="pt", padding=True, truncation=True)
+    labels = model.tokenizer(targets, return_tensors="pt", padding=True)["input_ids"]
+    labels[labels == 0] = -100
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=2e-2)
+    losses = []
+    for step in range(steps):
+        some = torch.randperm(len(sources), generator=torch.Generator().manual_seed(step))[:8]
+        loss = model(inputs["input_ids"][some], attention_mask=inputs["attention_mask"][some], labels=labels[some]).loss
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses[0], losses[-1]
+
+
+@pytest.fixture
+def hyperdecoder() -> object:
+    def make(rows: Dataset) -> hl.AdaptedModel:
+        tokenizer = word_tokenizer(rows)
+        backbone = tiny_backbone(vocab_size=len(tokenizer), pad_token_id=0, eos_token_id=1)
+        torch.manual_seed(SEED)
+        sizes = {"encoder_size": 16, "decoder_size": 16, "hypernetwork_width": 32}
+        return hl.adapt(backbone, "hyperdecoder", tokenizer=tokenizer, **sizes).train()
+
+    return make
+
+
+@pytest.mark.margins
+def test_questions_over_chunks(hyperdecoder: object) -> None:
+    rows = rows_of("qa")
+    model = hyperdecoder(rows)
+    chunks = chunk_rows(rows, model.tokenizer, max_length=64, overlap=16)
+    assert len(chunks) > len(rows) and "" in chunks["target"][:]
+    options = {"max_length": 64, "overlap": 16, "max_new_tokens": 8}
+    accepted = [a["text"] for a in rows["answers"]]
+    before = squad_f1(answer_questions(model.eval(), rows, **options), accepted)
+    first, last = learn(model.train(), chunks["source"][:], chunks["target"][:], 450)
+    margin("last loss, as a share of the first", last / first, 0.5)
+    answers = answer_questions(model.eval(), rows, **options)
+    after = squad_f1(answers, accepted)
+    assert len(answers) == len(rows)
+    margin("what F1 lacks, as a share of the start", (100 - after) / (100 - before), 0.9)
+
+
+@pytest.mark.margins
+def test_summaries_with_beams(hyperdecoder: object) -> None:
+    rows = rows_of("summary")
+    model = hyperdecoder(rows)
+    targets = [" ".join(t.split()[:12]) for t in rows["target"]]
+    first, last = learn(model, rows["source"][:], targets, 160)
+    margin("last loss, as a share of the first", last / first, 0.5)
+    options = {"num_beams": 4, "max_new_tokens": 16, "min_new_tokens": 4}
+    written = model.eval().generate(rows["source"][:], **options)
+    margin("what ROUGE-2 lacks", 1 - rouge2(written, targets) / 100, 0.9)
+    alone = [model.generate(text, **options) for text in rows["source"][:]]
+    assert written == alone

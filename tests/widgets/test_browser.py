@@ -1,0 +1,450 @@
+"""The dashboard in a real browser: Voilà and JupyterLab, keys and pixels, no error on the page and no request to the outside."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from toy_runs import toy_model, toy_run
+
+import hyperlab as hl
+from hyperlab.core.files import asset
+from hyperlab.analysis.probes import Instances
+from hyperlab.nano.toy import toy_backbone
+from hyperlab.widgets.panel import page
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow
+TEMPLATES = Path(hl.__file__).parent / "widgets" / "front" / "jupyter"
+SHIPPED = asset("nano", "run", "model")
+SOURCE = "nano" if SHIPPED.is_dir() else "toy"
+SERVED = re.search(r"voila nbs/dashboard.ipynb (.*) \$\(VOILA\)", (ROOT / "Makefile").read_text())
+VOILA = SERVED[1].split()  # the options that `make dashboard` has
+PATIENCE = 240_000  # ms, for what may take long on a busy machine; nothing is asserted on time
+SHOTS = os.environ.get("HYPERLAB_SCREENSHOTS")  # a folder, to keep pictures of every panel
+
+
+def find_chromium() -> str | None:
+    "A browser that is there, or that may be installed."
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
+        subprocess.run(["apt-get", "install", "-y", "-q", "chromium"], capture_output=True, timeout=600, check=False)
+        found = shutil.which("chromium")
+    return found
+
+
+def missing(reason: str) -> None:
+    "Skip in one line, or fail where browsers are required."
+    if os.environ.get("HYPERLAB_BROWSER") == "required":
+        pytest.fail(f"browser tests are required here: {reason}")
+    pytest.skip(f"browser tests: {reason}")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright is not installed (pip install playwright)")
+    path = find_chromium()
+    if path is None:
+        missing("no chromium found and none could be installed (apt-get install chromium)")
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Watched:
+    "A page, with what went wrong on it and what it asked for outside."
+
+    def __init__(self, browser: Any, width: int = 1280, **options: Any):
+        self.page = browser.new_context(viewport={"width": width, "height": 900}, **options).new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.errors: list[str] = []
+        self.outside: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", self._asked)
+
+    def _asked(self, request: Any) -> None:
+        inside = ("http://localhost", "http://127.0.0.1", "ws://localhost", "ws://127.0.0.1", "data:", "blob:", "file:")
+        if not request.url.startswith(inside):
+            self.outside.append(request.url)
+
+    def clean(self) -> bool:
+        return not self.errors and not self.outside
+
+    def until(self, what: Callable[[], bool]) -> None:
+        "Wait until something is so."
+        end = time.monotonic() + PATIENCE / 1000
+        while not what():
+            assert time.monotonic() < end, "waited in vain"
+            self.page.wait_for_timeout(50)
+
+    def fact(self, panel: str, name: str) -> str | None:
+        "What a panel says of itself."
+        found: str | None = self.page.locator(f".hl-{panel}").first.evaluate("(e, name) => e.dataset[name] ?? null", name)
+        return found
+
+    def pixels(self, selector: str) -> str:
+        "The pixels of a canvas."
+        drawn: str = self.page.locator(selector).first.evaluate("c => c.toDataURL()")
+        return drawn
+
+    def keep(self, name: str, selector: str | None = None) -> None:
+        "Keep a picture, if pictures are wanted."
+        if SHOTS:
+            Path(SHOTS).mkdir(parents=True, exist_ok=True)
+            self.page.locator(selector or ".hl").first.scroll_into_view_if_needed()
+            target = self.page.locator(selector).first if selector else self.page
+            target.screenshot(path=str(Path(SHOTS) / f"{name}.png"), **({} if selector else {"full_page": True}))
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def served(command: list[str], port: int, path: str, folder: Path, **environment: str) -> Iterator[str]:
+    "A server until the end of the block; its address."
+    inherited = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HYPERLAB_SOURCE": SOURCE} | environment
+    with open(folder / "server.log", "wb") as log:
+        process = subprocess.Popen(command, cwd=folder, env=inherited, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        address, end = f"http://localhost:{port}", time.monotonic() + PATIENCE / 1000
+        while time.monotonic() < end:
+            assert process.poll() is None, (folder / "server.log").read_text()[-2000:]
+            try:
+                urllib.request.urlopen(f"{address}{path}", timeout=5).close()
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@contextmanager
+def voila(folder: Path, **environment: str) -> Iterator[str]:
+    "The dashboard, served as `make dashboard` does."
+    port = free_port()
+    notebook, options = str(ROOT / "nbs" / "dashboard.ipynb"), ["--no-browser", f"--port={port}", *VOILA]
+    command = [sys.executable, "-m", "voila", notebook, *options]
+    with served(command, port, "/voila/static/voila.js", folder, JUPYTER_PATH=str(TEMPLATES), **environment) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with voila(tmp_path_factory.mktemp("voila")) as address:
+        yield address
+
+
+def say(capsys: pytest.CaptureFixture[str], line: str) -> None:
+    with capsys.disabled():
+        print(f"\n  {line}", end="")
+
+
+def move_by_key(seen: Watched) -> dict[str, float]:
+    "Move the first slider one step by keyboard; milliseconds until the adapter was drawn, and until the answer was."
+    before = {name: seen.fact("mixer", name) for name in ("norm", "answer")}
+    canvas, old = ".hl-mixer canvas.hl-heat", seen.pixels(".hl-mixer canvas.hl-heat")
+    value = seen.page.locator(".hl-mixer .hl-sliders output").first.text_content()
+    for _ in range(10):  # JupyterLab takes the focus back while cells still run
+        seen.page.locator(".hl-mixer .hl-sliders input").first.focus()
+        seen.page.keyboard.press("ArrowRight")
+        seen.page.wait_for_timeout(800)
+        if seen.page.locator(".hl-mixer .hl-sliders output").first.text_content() != value:
+            break
+    seen.until(lambda: seen.fact("mixer", "answer") != before["answer"] and seen.fact("mixer", "norm") != before["norm"])
+    seen.until(lambda: seen.pixels(canvas) != old)
+    assert seen.page.locator(".hl-mixer .hl-sliders output").first.text_content() != value
+    seen.page.wait_for_timeout(100)
+    return {name: float(seen.fact("mixer", f"{name}Ms") or "nan") for name in ("view", "answer")}
+
+
+def quiet_path(seen: Watched) -> None:
+    "Wait until the scores of the way are all there."
+    seen.until(lambda: "computing" not in (seen.page.locator(".hl-mixer").text_content() or "computing"))
+
+
+def drag_the_ring(seen: Watched) -> None:
+    "Drag the mixture over the map with the mouse; sliders and inspector follow, and the ring ends where its mixture lies."
+    ring = seen.page.get_by_label("you are here: the mixture")
+    before, title = ring.get_attribute("aria-valuetext"), seen.page.locator(".hl-inspector .hl-sub").text_content()
+    ring.scroll_into_view_if_needed()
+    box, plane = ring.bounding_box(), seen.page.locator(".hl-map .hl-plane").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    seen.page.mouse.move(x, y)
+    seen.page.mouse.down()
+    seen.page.mouse.move(plane["x"] + plane["width"] / 2, plane["y"] + plane["height"] / 2, steps=12)
+    seen.until(lambda: seen.page.locator(".hl-inspector .hl-sub").text_content() != title)  # while the button is down
+    seen.page.mouse.move(plane["x"] + plane["width"] / 2 + 30, plane["y"] + plane["height"] / 2 + 20, steps=4)
+    seen.page.mouse.up()
+    seen.until(lambda: seen.page.get_by_label("you are here: the mixture").get_attribute("aria-valuetext") not in (before, None))
+    after = seen.page.get_by_label("you are here: the mixture").get_attribute("aria-valuetext") or ""
+    if SOURCE == "nano":
+        assert len(after.split(",")) == 3, after  # a mixture of the three nearest tasks
+    seen.until(lambda: seen.page.locator(".hl-mixer .hl-sliders input").count() >= len(after.split(",")))
+
+
+def save_files(seen: Watched) -> None:
+    "Save what the inspector shows as an image, and its weights as a NumPy archive."
+    with seen.page.expect_download() as image:
+        seen.page.get_by_label("save the matrices as a PNG image").click()
+    drawn = Path(image.value.path()).read_bytes()
+    width, height = struct.unpack(">II", drawn[16:24])
+    assert drawn[:8] == b"\x89PNG\r\n\x1a\n" and width >= 720 and height > 200 and image.value.suggested_filename.endswith(".png")
+    if SHOTS:
+        (Path(SHOTS) / "saved.png").write_bytes(drawn)
+    with seen.page.expect_download() as archive:
+        seen.page.get_by_role("button", name="npz").click()
+    arrays = np.load(io.BytesIO(Path(archive.value.path()).read_bytes()))
+    assert any(name.endswith("/down") for name in arrays.files) and all(np.isfinite(arrays[name]).all() for name in arrays.files)
+
+
+def test_voila_moves_by_keyboard_and_asks_for_nothing_outside(
+    browser: Any, dashboard: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen, began = Watched(browser), time.monotonic()
+    seen.page.goto(dashboard, wait_until="commit")
+    seen.page.wait_for_selector(".hl-mixer canvas.hl-heat")
+    seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
+    say(capsys, f"first screen of {SOURCE} in Voilà, just started: {time.monotonic() - began:.1f} s")
+    seen.page.wait_for_selector(".hl-map .hl-point")
+    seen.until(lambda: bool(seen.page.locator(".hl-mixer .hl-chart path").count()))
+    quiet_path(seen)
+
+    text, answer = seen.page.get_by_label("text for the model"), seen.fact("mixer", "answer")
+    text.fill("the merry dog waits near the old house")
+    seen.until(lambda: seen.fact("mixer", "answer") != answer)
+
+    title, spectrum = seen.page.locator(".hl-inspector .hl-sub").text_content(), seen.pixels(".hl-inspector figure canvas")
+    ring = seen.page.get_by_label("you are here: the mixture").get_attribute("transform")
+    times = [move_by_key(seen) for _ in range(6)]
+    middle = {name: sorted(t[name] for t in times)[len(times) // 2] for name in times[0]}
+    say(capsys, f"slider to adapter {middle['view']:.0f} ms, to answer {middle['answer']:.0f} ms (medians of {len(times)})")
+    seen.until(lambda: seen.page.locator(".hl-inspector .hl-sub").text_content() != title)
+    seen.until(lambda: seen.pixels(".hl-inspector figure canvas") != spectrum)
+    assert seen.page.get_by_label("you are here: the mixture").get_attribute("transform") != ring
+    drag_the_ring(seen)
+    save_files(seen)
+    seen.keep("dashboard")
+    for panel in ("map", "mixer", "inspector"):
+        seen.keep(panel, f".hl-{panel}")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+def test_a_narrow_screen_the_map_and_the_sites_by_keyboard(
+    browser: Any, dashboard: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen, began = Watched(browser, width=390, color_scheme="dark"), time.monotonic()
+    seen.page.goto(dashboard, wait_until="commit")
+    seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
+    say(capsys, f"first screen of {SOURCE} in Voilà, with a kernel at hand: {time.monotonic() - began:.1f} s")
+    seen.page.wait_for_selector(".hl-map .hl-point")
+    quiet_path(seen)
+    wide = seen.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 394, f"a narrow screen must not scroll sideways, the page is {wide} pixels wide"
+    card = seen.page.locator(".hl-mixer").evaluate("e => getComputedStyle(e).backgroundColor.match(/\\d+/g).slice(0, 3)")
+    assert max(map(int, card)) < 80, f"the page is dark where the reader wants it dark, the cards are {card}"
+    ring = seen.page.get_by_label("you are here: the mixture")
+    where = ring.get_attribute("aria-valuetext")
+    ring.focus()
+    seen.page.keyboard.press("ArrowUp")
+    seen.until(lambda: seen.page.get_by_label("you are here: the mixture").get_attribute("aria-valuetext") != where)
+    seen.page.locator(".hl-grid button[aria-pressed=true]").focus()
+    site = seen.page.locator(".hl-inspector .hl-sub").text_content()
+    seen.page.keyboard.press("ArrowRight")
+    seen.until(lambda: seen.page.locator(".hl-inspector .hl-sub").text_content() != site)
+    seen.keep("narrow")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+def test_an_empty_folder_is_a_sentence_and_not_a_traceback(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with voila(tmp_path, HYPERLAB_SOURCE=str(tmp_path / "empty")) as address:
+        seen = Watched(browser)
+        seen.page.goto(address, wait_until="commit")
+        seen.page.wait_for_selector(".hl-header")
+        seen.until(lambda: "holds no checkpoint" in (seen.page.locator(".hl-header .hl-status").text_content() or ""))
+        assert seen.clean(), (seen.errors, seen.outside)
+
+
+def run_cells(seen: Watched) -> None:
+    "Run all cells, once there is a kernel; while the notebook is being opened the command does nothing, so it is given again."
+    # Without a kernel, the command would ask for one in a dialog, which then has the keyboard
+    seen.page.wait_for_function("window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+    prompts = seen.page.locator(".jp-CodeCell .jp-InputPrompt")
+    for _ in range(20):
+        seen.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        seen.page.wait_for_timeout(3000)
+        if any("*" in text for text in prompts.all_text_contents()):
+            break
+    seen.page.wait_for_selector(".hl-mixer:not(.hl-asleep) canvas.hl-heat")
+
+
+def restart_kernel(seen: Watched) -> None:
+    "Restart the kernel; the panels say so, keep what they showed and take no more orders."
+    shown = seen.page.locator(".hl-mixer .hl-sliders output").all_text_contents()
+    seen.page.evaluate("void window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    for panel in ("header", "map", "mixer", "inspector"):
+        seen.page.wait_for_selector(f".hl-{panel}.hl-asleep")
+        assert "The kernel was restarted: run the cell again" in (seen.page.locator(f".hl-{panel} .hl-status").text_content() or "")
+    seen.page.locator(".hl-mixer .hl-sliders input").first.focus()  # an inert panel can't be focused
+    seen.page.keyboard.press("ArrowRight")
+    assert seen.page.locator(".hl-mixer .hl-sliders output").all_text_contents() == shown
+    seen.keep("restarted")
+
+
+def test_jupyterlab_moves_by_keyboard(browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(ROOT / "nbs" / "dashboard.ipynb", tmp_path)
+    settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}))
+    port = free_port()
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--allow-root", "--expose-app-in-browser"]
+    command += ["--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={tmp_path}"]
+    with served(command, port, "/api", tmp_path, JUPYTERLAB_SETTINGS_DIR=str(tmp_path / "settings")) as address:
+        seen = Watched(browser)
+        seen.page.goto(f"{address}/lab/tree/dashboard.ipynb", wait_until="commit")
+        seen.page.wait_for_function("window.jupyterapp !== undefined")
+        seen.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        began = time.monotonic()
+        run_cells(seen)
+        say(capsys, f"first screen of {SOURCE} in JupyterLab: {time.monotonic() - began:.1f} s after running the cells")
+        quiet_path(seen)
+        times = move_by_key(seen)
+        say(capsys, f"in JupyterLab: slider to adapter {times['view']:.0f} ms, to answer {times['answer']:.0f} ms")
+        seen.keep("jupyterlab")
+        restart_kernel(seen)
+        run_cells(seen)
+        quiet_path(seen)
+        move_by_key(seen)
+        assert not seen.page.locator(".hl-asleep").count()
+        assert seen.clean(), (seen.errors, seen.outside)
+
+
+def test_a_report_needs_neither_kernel_nor_network(browser: Any, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    parameters = ["-p", "source", SOURCE, "-p", "report", str(report), "-p", "examples", "20", "--no-progress-bar"]
+    command = [sys.executable, "-m", "papermill", str(ROOT / "nbs" / "dashboard.ipynb"), str(tmp_path / "out.ipynb"), *parameters]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    seen = Watched(browser)
+    seen.page.goto(report.as_uri())
+    seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
+    seen.page.wait_for_timeout(300)
+    assert seen.page.locator(".hl-mixer .hl-chart path").count() >= 4 and seen.page.locator(".hl-map .hl-point").count() >= 2
+    assert len(set(seen.pixels(".hl-inspector figure canvas"))) > 20
+    seen.keep("report")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+def opened(browser: Any, folder: Path, panel: Any, vision: str = "none") -> Watched:
+    "A saved panel in a browser, as a reader with this vision sees it."
+    (folder / "panel.html").write_text(page("panel", [panel]), encoding="utf-8")
+    seen = Watched(browser)
+    seen.page.context.new_cdp_session(seen.page).send("Emulation.setEmulatedVisionDeficiency", {"type": vision})
+    seen.page.goto((folder / "panel.html").as_uri())
+    seen.page.wait_for_timeout(300)
+    return seen
+
+
+def test_families_and_ways_are_told_apart_without_colour(browser: Any, tmp_path: Path) -> None:
+    model = hl.adapt(toy_backbone(), "hyperformer++", hl.tasks("glue"), reduction_factor=4)
+    families = set(hl.families(model.tasks).values())
+    chart = opened(browser, tmp_path, hl.EmbeddingMap(model, added=["rte"]), "achromatopsia")
+    shape = {}
+    for point in chart.page.locator(".hl-map .hl-point[data-group]").all():
+        form = point.locator("[data-shape]").get_attribute("data-shape")
+        assert shape.setdefault(point.get_attribute("data-group"), form) == form  # one shape per family
+    assert len(shape) == len(set(shape.values())) == len(families)
+    legend = [entry.get_attribute("data-shape") for entry in chart.page.locator(".hl-legend [data-shape]").all()]
+    assert all(legend[int(group)] == form for group, form in shape.items())
+    chart.keep("map-in-grey")
+
+    mixer = hl.TaskMixer(toy_model().eval(), examples=8, points=3)
+    mixer.walk_now()
+    ways = opened(browser, tmp_path, mixer, "achromatopsia")
+    dashes = [line.get_attribute("stroke-dasharray") for line in ways.page.locator(".hl-chart path[stroke]").all()]
+    assert len(dashes) == len(set(dashes)) == 4
+    assert {line.get_attribute("stroke-dasharray") for line in ways.page.locator(".hl-legend path").all()} == set(dashes)
+    ways.keep("mixer-in-grey")
+    assert chart.clean() and ways.clean(), (chart.errors, ways.errors)
+
+
+def test_a_hundred_thousand_points_follow_the_hand(
+    browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    group = np.sort(rng.integers(6, size=100_000))
+    places = torch.tensor(rng.normal(size=(6, 16))[group] * 3 + rng.normal(size=(100_000, 16)), dtype=torch.float32)
+    chart = hl.EmbeddingMap(toy_model().eval(), instances=Instances(places, [f"set {i}" for i in group], ["yes"] * 100_000))
+    chart.choose({"what": "instances", "colour": "task"})
+    seen = opened(browser, tmp_path, chart)
+    canvas = ".hl-map .hl-plane canvas"
+    box = seen.page.locator(canvas).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    still, drawn, times = seen.pixels(canvas), int(seen.fact("map", "drawn") or 0), []
+    seen.page.mouse.move(x, y)
+    seen.page.mouse.down()
+    for step in range(20):
+        seen.page.mouse.move(x + 6 * step, y + 3 * step)
+        seen.page.wait_for_timeout(20)
+        times.append(float(seen.fact("map", "drawMs") or "nan"))
+    moving = seen.pixels(canvas)
+    frames = int(seen.fact("map", "drawn") or 0) - drawn
+    seen.page.mouse.up()
+    assert moving != still and frames >= 5, f"the points follow while the button is down: {frames} frames in 20 steps"
+    say(capsys, f"100,000 points: a frame is painted in {statistics.median(times):.0f} ms (median of {frames} frames)")
+    seen.page.mouse.wheel(0, -400)
+    seen.until(lambda: seen.pixels(canvas) != moving)
+    seen.page.wait_for_timeout(300)
+    closer = seen.pixels(canvas)
+    seen.page.locator(".hl-map .hl-legend button").first.focus()  # the first group alone, for eyes that see no colour
+    seen.until(lambda: seen.pixels(canvas) != closer)
+    seen.keep("many")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+def test_runs_are_filtered_and_seeds_make_a_band(browser: Any, tmp_path: Path) -> None:
+    for method, seed in (("hyperformer++", 0), ("hyperformer++", 1), ("adapter-dagger", 0)):
+        toy_run(tmp_path / "runs" / f"{method}-{seed}", method, seed=seed)
+    seen = opened(browser, tmp_path, hl.RunBoard(tmp_path / "runs"))
+    rows, curves = seen.page.locator(".hl-runs tbody tr"), seen.page.locator(".hl-runs svg path[data-run]")
+    assert rows.count() == curves.count() == 3
+    ends = {shape.get_attribute("data-shape") for shape in seen.page.locator(".hl-runs td [data-shape]").all()}
+    assert len(ends) == 2  # a shape for each method
+    seen.page.get_by_label("curves", exact=True).select_option("mean")
+    assert seen.page.locator(".hl-runs [data-band]").count() == 1  # two seeds of one method, one of the other
+    seen.keep("runs", ".hl-runs")
+    seen.page.get_by_label("filter runs").fill("dagger")
+    seen.until(lambda: rows.count() == 1)
+    seen.page.get_by_label("filter runs").fill("")
+    seen.page.get_by_label("only this method").select_option("hyperformer++")
+    seen.until(lambda: rows.count() == 2)
+    seen.page.get_by_label("curves", exact=True).select_option("")
+    assert curves.count() == 2
+    assert seen.clean(), (seen.errors, seen.outside)

@@ -1,0 +1,99 @@
+"""Panels without a browser: every method, one task and two hundred, saved pages, and files that are what they say."""
+
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import SMALL, TASKS, awaken, tiny_backbone
+from toy_runs import toy_model, toy_run
+
+import hyperlab as hl
+from hyperlab.nano.toy import toy_tokenizer
+from hyperlab.widgets.panel import front, open_model, page
+
+
+def made(method: str, tasks: list[str] | None = None) -> hl.AdaptedModel:
+    return awaken(hl.adapt(tiny_backbone(), method, tasks or TASKS, tokenizer=toy_tokenizer(), **SMALL.get(method, {}))).eval()
+
+
+@pytest.mark.parametrize("method", hl.available_methods())
+def test_every_method_has_a_dashboard(method: str) -> None:
+    board = hl.dashboard(made(method))
+    assert not board.header.notice, board.header.notice
+    chart, mixer, inspector = board.panels[1:]
+    for number, panel in enumerate((chart, mixer, inspector), 1):
+        panel.asked = {"number": number, "text": "a happy cat", "mixture": {"rte": 0.5, "sst2": 0.5}}
+        assert panel.answered == number and not panel.notice, (method, panel.notice)
+    assert mixer.answer["text"] is not None and "https://" not in board.report()
+
+
+@pytest.mark.parametrize("count", [1, 200])
+def test_one_task_and_two_hundred(count: int) -> None:
+    names = [f"task-{i}" for i in range(count)]
+    board = hl.dashboard(made("hyperformer++", names))
+    chart, mixer, inspector = board.panels[1:]
+    assert chart.points["count"] == count and mixer.mixes == (count > 1) and not board.header.notice
+    assert len(inspector.norms["rows"]) == min(count, 60)
+    mixer.asked = {"number": 1, "mixture": {names[-1]: 1.0}, "text": "a cat"}
+    assert mixer.mixture == inspector.mixture == {names[-1]: 1.0} and not mixer.notice
+    assert len(board.report()) < 2_000_000
+
+
+def test_an_empty_checkpoint_folder_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="is empty: expected a checkpoint or a run"):
+        open_model(tmp_path)
+    assert "holds no checkpoint" in hl.dashboard(tmp_path).header.notice
+    assert "No run in" in hl.RunBoard(tmp_path).about
+
+
+def test_a_saved_page_holds_its_state_and_asks_for_nothing() -> None:
+    mixer = hl.TaskMixer(toy_model().eval(), text="a </script> happy cat")
+    saved = page("saved", [mixer])
+    assert not re.search(r'(src|href)="(?!data:|#)', saved) and "a </script>" not in saved
+    state = json.loads(re.search(r"frozen\((.*)\), el:", saved)[1].replace("<\\/", "</"))
+    assert state["mixture"] == mixer.mixture and state["text"] == "a </script> happy cat"
+
+
+@pytest.mark.parametrize("name", ["common.js", "mixer.js", "inspector.js", "map.js", "runboard.js", "header.js", "look.css"])
+def test_the_front_fetches_nothing(name: str) -> None:
+    text = front(name).replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?://|\bimport\s*\(|fetch\(|XMLHttpRequest|@import", text)
+
+
+def test_what_the_inspector_saves_is_what_the_model_uses(tmp_path: Path) -> None:
+    from safetensors.torch import load
+
+    model = toy_model().eval()
+    mixture = {"toy-mood": 0.3, "toy-pet": 0.7}
+    inspector = hl.AdapterInspector(model)
+    inspector.mixture = mixture
+    used = {f"{site}/{k}": w.detach() for site, found in model.weights(mixture).items() for k, w in found.items()}
+    tensors, arrays = load(inspector.export("safetensors")), np.load(io.BytesIO(inspector.export("npz")))
+    assert set(tensors) == set(arrays.files) == set(used)
+    assert all(torch.equal(tensors[k], w) and np.array_equal(arrays[k], w.numpy()) for k, w in used.items())
+    inspector.asked = {"number": 1, "export": "exe"}
+    assert "unknown kind of file" in inspector.notice
+
+
+def test_a_mixture_that_is_saved_answers_as_it_did() -> None:
+    model = toy_model().eval()
+    mixer = hl.TaskMixer(model, text="a happy cat")
+    mixer.asked = {"number": 1, "mixture": {"toy-mood": 0.35, "toy-pet": 0.65}, "save": "kept"}
+    kept, mixed = model.weights("kept"), model.weights({"toy-mood": 0.35, "toy-pet": 0.65})
+    assert all(torch.allclose(kept[site][k], w, atol=1e-6) for site, found in mixed.items() for k, w in found.items())
+
+
+def test_the_board_of_real_runs_and_the_map_over_training(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        run = toy_run(tmp_path / f"run-{seed}", seed=seed)
+    board = hl.RunBoard(tmp_path)
+    assert len(board.rows) == 2 and board.rows[0]["setting"] == board.rows[1]["setting"] and len(board.curves["run-0"]["loss"]) == 8
+    assert all(row["score"] == hl.Run(tmp_path / row["run"]).result["average_tasks"] for row in board.rows)
+    model = toy_model()
+    moved = hl.EmbeddingMap(model, history=run)
+    places = np.frombuffer(moved.paths, np.float32).reshape(len(moved.steps), 2, 2)
+    assert len(moved.steps) >= 2 and np.abs(places[0] - places[-1]).max() > 0
