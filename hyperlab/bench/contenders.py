@@ -21,7 +21,7 @@ from .measuring import StepMemory, adamw_step, steady_memory, time_interleaved
 from ..core.backbones import load_backbone, meta_backbone, parameter_count, shape_of
 from ..core.errors import check_names
 from ..core.model import adapt
-from ..papers.compacter import COMPARED, EFFICIENCY
+from ..papers.compacter import COMPARED_METHODS, EFFICIENCY
 from ..papers.tables import paper_table
 from ..training.update import batch_loss, target_tokens, with_positions
 
@@ -162,7 +162,7 @@ def measure_step_memory(contender: Contender, plain: PreTrainedModel, load: Work
 # %% ../../nbs/bench/01_contenders.ipynb #82188489
 def table_3(layers: int) -> dict[str, tuple[str, dict[str, Any]]]:
     "The methods of Compacter's Table 3 by the paper's names, for a backbone with so many layers in a stack."
-    named = {label.removesuffix("-R"): found for label, found in COMPARED.items() if label != "Prompt tuning-T"}
+    named = {label.removesuffix("-R"): found for label, found in COMPARED_METHODS.items() if label != "Prompt tuning-T"}
     changes = {"Intrinsic-SAID": {"dimension": 1_400}, "AdapterDrop": {"dropped": round(layers * 5 / 12)}}
     return {label: (method, options | changes.get(label, {})) for label, (method, options) in named.items()}
 

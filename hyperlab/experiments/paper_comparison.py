@@ -18,14 +18,14 @@ from ..core.method import get_method
 from .runs import find_runs
 from .shipped_results import shipped_results
 from ..nano.settings import setting_of
-from ..papers.tables import AVERAGES, Row, Table, cell_text, known_tables, paper_table
+from ..papers.tables import AVERAGES, PaperRow, PaperTable, cell_text, known_tables, paper_table
 from ..training.run_folder import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #69205df5
-def reported_row(run: Run) -> tuple[Table, Row] | None:
+def reported_row(run: Run) -> tuple[PaperTable, PaperRow] | None:
     "The row of a paper with scores for this run's method and backbone, of test rows and closest in options, and its table."
     model = run.config["model"]
     backbone, alone = (model["backbone"]["name"] or "").rpartition("/")[2], len(model["tasks"]) == 1
@@ -90,7 +90,7 @@ def all_measured(folder: str | Path | None = None, shipped: bool = True) -> list
     return found + [measured(run.result, run.config["model"]["options"]) for run in runs if run.finished]
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #d5fb033e
-def column_scores(table: Table, run: Measured) -> dict[str, tuple[float, ...]]:
+def column_scores(table: PaperTable, run: Measured) -> dict[str, tuple[float, ...]]:
     "Scores of a run in the columns of a table, as far as it has them."
     found = {}
     for task in table.columns:
@@ -107,7 +107,7 @@ def mean_and_spread(values: Sequence[Sequence[float]]) -> tuple[tuple[float, ...
     return tuple(stacked.mean(0).tolist()), tuple(float(s) for s in spread)
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #ea299662
-def distance(row: Row, run: Measured) -> tuple[bool, int] | None:
+def distance(row: PaperRow, run: Measured) -> tuple[bool, int] | None:
     "How far a run is from a row; None if it doesn't belong there."
     if row.method != run.method or row.shots or not (row.backbone == run.backbone or (run.nano and run.backbone == "nano")):
         return None
@@ -117,7 +117,7 @@ def distance(row: Row, run: Measured) -> tuple[bool, int] | None:
     return None if others and not (run.nano and sizes) else ((row.tasks == 1) != (len(run.scores) == 1), len(others))
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #eb3d1f10
-def rows_with_runs(table: Table, runs: Sequence[Measured]) -> dict[int, list[Measured]]:
+def rows_with_runs(table: PaperTable, runs: Sequence[Measured]) -> dict[int, list[Measured]]:
     "The runs of each row that has any, by the row's place."
     places: dict[int, list[Measured]] = {}
     for run in runs:
@@ -130,7 +130,7 @@ def rows_with_runs(table: Table, runs: Sequence[Measured]) -> dict[int, list[Mea
     return places
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #6a136932
-def reported_line(table: Table, row: Row) -> dict[str, str]:
+def reported_line(table: PaperTable, row: PaperRow) -> dict[str, str]:
     "What the paper prints."
     line = {"trained %": row.printed.get("trained", "")}
     line |= {task: cell_text(v, table.decimals, row.spread.get(task, ())) for task, v in row.scores.items()}
@@ -138,7 +138,7 @@ def reported_line(table: Table, row: Row) -> dict[str, str]:
     return line | {"average": average}
 
 
-def measured_lines(table: Table, row: Row, runs: Sequence[Measured]) -> dict[str, dict[str, str]]:
+def measured_lines(table: PaperTable, row: PaperRow, runs: Sequence[Measured]) -> dict[str, dict[str, str]]:
     "Lines of the runs of a row: their mean, their spread, and what they differ by from the paper; the last two may be empty."
     scores = [column_scores(table, run) for run in runs]
     common = [task for task in table.columns if all(task in found for found in scores)]
@@ -159,7 +159,7 @@ def measured_lines(table: Table, row: Row, runs: Sequence[Measured]) -> dict[str
     return lines
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #f59fd1e1
-def set_ups(table: Table, row: Row, runs: Sequence[Measured]) -> list[str]:
+def set_ups(table: PaperTable, row: PaperRow, runs: Sequence[Measured]) -> list[str]:
     "What is different between a row and the runs beside it, in words."
     run, found = runs[0], []
     if run.nano:
@@ -181,7 +181,7 @@ def set_ups(table: Table, row: Row, runs: Sequence[Measured]) -> list[str]:
 class PaperComparison:
     "A table of a paper with what was measured under its rows."
 
-    table: Table
+    table: PaperTable
     lines: list[dict[str, str]]  # in order; `line` says what each is: reported, measured, its spread, the difference, or not run
     differences: dict[str, list[str]] = field(default_factory=dict)  # row -> what differs in the set-up
     seeds: dict[str, int] = field(default_factory=dict)  # row -> runs

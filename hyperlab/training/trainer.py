@@ -21,7 +21,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from ..core.files import write_json
-from ..core.model import AdaptedModel, read_description
+from ..core.checkpoint import read_description
+from ..core.model import AdaptedModel
 from ..data.batches import TrainingBatches
 from ..data.benchmarks import task
 from ..data.tokens import TaskSplit
