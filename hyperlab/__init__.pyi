@@ -1,5 +1,16 @@
 # What people type, by the package it comes from; everything else is an attribute of its package, such as hl.analysis.cka.
-from . import analysis, bench, core, data, experiments, methods, nano, papers, training, widgets
+from . import (
+    analysis as analysis,
+    bench as bench,
+    core as core,
+    data as data,
+    experiments as experiments,
+    methods as methods,
+    nano as nano,
+    papers as papers,
+    training as training,
+    widgets as widgets,
+)
 from .core.model import AdaptedModel as AdaptedModel, adapt as adapt, load as load
 from .core.method import available_methods as available_methods, get_method as get_method, register_method as register_method
 from .papers.tables import known_tables as known_tables, paper_table as paper_table

@@ -43,7 +43,8 @@ def stub(package: Path) -> str:
     "The text of a package's stub; a name that is also a module's is left out, for the module keeps it."
     modules = sorted(p for p in package.glob("*.py") if not p.stem.startswith("__"))
     taken = {m.stem for m in modules}
-    lines = ["# Written by tools/make_stubs.py from what the modules export.", f"from . import {', '.join(sorted(taken))}"]
+    lines = ["# Written by tools/make_stubs.py from what the modules export."]
+    lines += [f"from . import {name} as {name}" for name in sorted(taken)]
     for module in modules:
         names = [f"    {name} as {name}," for name in sorted(exported(module)) if name not in taken]
         lines += [f"from .{module.stem} import (", *names, ")"] if names else []

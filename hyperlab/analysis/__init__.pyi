@@ -1,5 +1,12 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import adapter_weights, figures, interpolation, palette, probes, similarity, statistics, task_vectors
+from . import adapter_weights as adapter_weights
+from . import figures as figures
+from . import interpolation as interpolation
+from . import palette as palette
+from . import probes as probes
+from . import similarity as similarity
+from . import statistics as statistics
+from . import task_vectors as task_vectors
 from .adapter_weights import (
     dead_units as dead_units,
     effective_rank as effective_rank,

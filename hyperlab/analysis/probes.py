@@ -41,7 +41,7 @@ def instance_embeddings(
 ) -> Tensor:  # (B, H)
     "The vector from which each input's decoder is written (Hyperdecoders Eq. 8)."
     encoded = model.encode({"input_ids": input_ids} | ({} if attention_mask is None else {"attention_mask": attention_mask}), task)
-    embedded = None if summary else model.rule.embed_input(encoded.condition)
+    embedded = None if summary else encoded.embedding
     return encoded.mean() if embedded is None else embedded
 
 # %% ../../nbs/analysis/03_probes.ipynb #10925a97

@@ -19,7 +19,6 @@ import torch
 
 from ..core.errors import check_names
 from ..core.files import fault_of
-from ..core.generators import Condition, Hypernetwork, TaskEmbedding
 from ..core.model import AdaptedModel
 from ..core.sites import Site
 from ..data.benchmarks import task
@@ -51,9 +50,8 @@ class Points:
 # %% ../../nbs/analysis/01_task_vectors.ipynb #eaa33460
 def representations(model: AdaptedModel) -> list[str]:
     "The representations of tasks that a model has: of 'z', 'I', 'weights'."
-    modules = list(model.rule.modules())
-    found = ["z"] if any(isinstance(m, TaskEmbedding) for m in modules) else []
-    found += ["I"] if any(isinstance(m, Hypernetwork) for m in modules) else []
+    found = ["z"] if model.task_embeddings() is not None else []
+    found += ["I"] if model.projected_embeddings() else []
     writes = model.sites and not model.reads_input
     return found + (["weights"] if writes else [])
 
@@ -81,21 +79,14 @@ EVERYWHERE = Where()
 # %% ../../nbs/analysis/01_task_vectors.ipynb #0893cb63
 def task_embeddings(model: AdaptedModel, tasks: Sequence[Any]) -> np.ndarray:
     "The task embedding z of each task or mixture, (N, E)."
-    tables = [m for m in model.rule.modules() if isinstance(m, TaskEmbedding)]
-    rows = torch.cat([model.condition(task).mixture for task in tasks])
-    return torch.cat([rows @ table.weight for table in tables], 1).float().cpu().numpy()
+    found = model.task_embeddings(tasks)
+    return np.zeros((len(tasks), 0)) if found is None else found.float().cpu().numpy()
 
 
 def embedded(model: AdaptedModel, where: Where, tasks: Sequence[Any]) -> np.ndarray:
     "The embedding I of each task or mixture at the chosen sites, (N, sites · E)."
-    condition = Condition(torch.cat([model.condition(task).mixture for task in tasks]))
-    features, networks = model.rule.features(condition), dict(model.rule.generators.items())
-    found: list[torch.Tensor] = []
-    for name, part in model.rule.parts.items():
-        network: Any = networks.get(name)
-        chosen = [i for i, site in enumerate(part.sites) if where.holds(site)]
-        if isinstance(network, Hypernetwork) and chosen:
-            found += network.embed(features)[chosen].unbind(0)
+    by_site = model.projected_embeddings(tasks)
+    found = [by_site[str(site)] for site in model.sites if where.holds(site) and str(site) in by_site]
     return torch.cat(found, -1).float().cpu().numpy() if found else np.zeros((len(tasks), 0))
 
 

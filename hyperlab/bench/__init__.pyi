@@ -1,5 +1,8 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import benchmarks, contenders, measuring, planning
+from . import benchmarks as benchmarks
+from . import contenders as contenders
+from . import measuring as measuring
+from . import planning as planning
 from .benchmarks import (
     bench_data as bench_data,
     bench_generate as bench_generate,

@@ -1,9 +1,22 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import adapters, backbones, checkpoint, errors, files, forward, functional, generators, hooks, inspection, lean_autograd, method, model, old_names, sites
+from . import adapters as adapters
+from . import backbones as backbones
+from . import checkpoint as checkpoint
+from . import errors as errors
+from . import files as files
+from . import forward as forward
+from . import functional as functional
+from . import generators as generators
+from . import hooks as hooks
+from . import inspection as inspection
+from . import lean_autograd as lean_autograd
+from . import method as method
+from . import model as model
+from . import old_names as old_names
+from . import sites as sites
 from .adapters import (
     ADAPTERS as ADAPTERS,
     Adapter as Adapter,
-    ContextAdapter as ContextAdapter,
     Gain as Gain,
     Parallel as Parallel,
     Serial as Serial,

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from .adapters import Adapter, ContextAdapter, SiteContext
+from .adapters import Adapter, SiteContext
 from .lean_autograd import keep_less_for_backward
 from .method import AdapterPart, Trains
 from .sites import Attachment, Site, SiteMap, attach
@@ -92,7 +92,7 @@ class ActiveWeights:
         self.entering: dict[Site, Tensor] = {}  # what sublayers were given, until their sites have acted
         self.observer: Observer | None = None
         self.fixed: SiteWeights | None = None  # weights that act in every pass whatever its task, while they are set
-        self.needs_context = any(isinstance(part.adapter, ContextAdapter) for part in parts.values())
+        self.needs_context = any(part.adapter.needs_context for part in parts.values())
         self.attach()
 
     def attach(self) -> None:
@@ -102,7 +102,7 @@ class ActiveWeights:
             attach(self.backbone, {site: self.act(name, site, part.adapter) for site in part.sites}, part.adapter.how)
             for name, part in self.parts.items()
         ]
-        watched = {name: part for name, part in self.parts.items() if isinstance(part.adapter, ContextAdapter)}
+        watched = {name: part for name, part in self.parts.items() if part.adapter.needs_context}
         self.attachments += [Attachment([self.watch(name, s) for s in part.sites]) for name, part in watched.items()]
 
     def remove(self) -> None:
@@ -122,7 +122,7 @@ class ActiveWeights:
             weights = self.weights[part][key[1]]
             if self.observer is not None:
                 self.observer(site, adapter, x, weights)
-            if isinstance(adapter, ContextAdapter):
+            if adapter.needs_context:
                 return adapter.look(x, weights, self.context_at(site))
             if torch.is_grad_enabled() or torch.compiler.is_compiling():
                 return adapter(x, weights)

@@ -1,5 +1,11 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import batches, benchmarks, metrics, prompts, splits, task, tokens
+from . import batches as batches
+from . import benchmarks as benchmarks
+from . import metrics as metrics
+from . import prompts as prompts
+from . import splits as splits
+from . import task as task
+from . import tokens as tokens
 from .batches import (
     Batch as Batch,
     BatchPlan as BatchPlan,

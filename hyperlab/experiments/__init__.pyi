@@ -1,5 +1,11 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import few_shot_study, paper_comparison, paper_studies, runs, shipped_results, sweep, workbooks
+from . import few_shot_study as few_shot_study
+from . import paper_comparison as paper_comparison
+from . import paper_studies as paper_studies
+from . import runs as runs
+from . import shipped_results as shipped_results
+from . import sweep as sweep
+from . import workbooks as workbooks
 from .few_shot_study import (
     band as band,
     cell as cell,

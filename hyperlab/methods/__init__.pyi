@@ -1,12 +1,21 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import bitfit, bottleneck, compacter, full, hyperdecoder, hyperformer, hypergrid, intrinsic_said, polytropon, prompt_tuning
+from . import bitfit as bitfit
+from . import bottleneck as bottleneck
+from . import compacter as compacter
+from . import full as full
+from . import hyperdecoder as hyperdecoder
+from . import hyperformer as hyperformer
+from . import hypergrid as hypergrid
+from . import intrinsic_said as intrinsic_said
+from . import polytropon as polytropon
+from . import prompt_tuning as prompt_tuning
 from .bitfit import (
     BitFit as BitFit,
 )
 from .bottleneck import (
     AdapterDagger as AdapterDagger,
     AdapterDrop as AdapterDrop,
-    BottleneckMethod as BottleneckMethod,
+    BottleneckOptions as BottleneckOptions,
     HoulsbyAdapter as HoulsbyAdapter,
     Pfeiffer as Pfeiffer,
     init_bottleneck as init_bottleneck,

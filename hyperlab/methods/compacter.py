@@ -20,7 +20,7 @@ from ..core.errors import check_names
 from ..core.functional import ACTIVATIONS, AdapterWeights, by_example, examples_in
 from ..core.generators import Condition, Table
 from ..core.method import AdapterPart, Rule, register_method
-from .bottleneck import BottleneckMethod
+from .bottleneck import BottleneckOptions
 
 # %% ../../nbs/methods/03_compacter.ipynb #1d2b5a1d
 def kronecker_sum(
@@ -188,7 +188,7 @@ class HypercomplexRule(Rule):
 
 # %% ../../nbs/methods/03_compacter.ipynb #6d8665dd
 @dataclass(frozen=True, kw_only=True)
-class HypercomplexMethod(BottleneckMethod):
+class HypercomplexMethod(BottleneckOptions, Method):
     "A serial bottleneck whose projections are sums of n Kronecker products."
 
     n: int = 4  # size of the algebra: divides the width and the bottleneck; the paper's are 4, 8, 12 and 16
@@ -268,7 +268,7 @@ class TrivialAlgebra(HypercomplexRule):
 # %% ../../nbs/methods/03_compacter.ipynb #14340503
 @register_method
 @dataclass(frozen=True, kw_only=True)
-class AdapterLowRank(BottleneckMethod):
+class AdapterLowRank(BottleneckOptions, Method):
     "A serial bottleneck whose projections have low rank."
 
     name: ClassVar[str] = "adapter-lowrank"

@@ -106,7 +106,7 @@ Source = Literal["none", "manual", "task", "generated"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParallelMethod(Method):
+class ParallelOptions:
     "One parallel adapter beside each feed-forward block."
 
     keeps_task_name: ClassVar[bool] = True
@@ -144,7 +144,7 @@ class ParallelMethod(Method):
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #5a2833bb
 @register_method
 @dataclass(frozen=True, kw_only=True)
-class ParallelAdapter(ParallelMethod):
+class ParallelAdapter(ParallelOptions, Method):
     "Plain parallel adapters in both stacks, shared by all tasks."
 
     name: ClassVar[str] = "parallel-adapter"
@@ -154,7 +154,7 @@ class ParallelAdapter(ParallelMethod):
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #03845b3e
 @dataclass(frozen=True, kw_only=True)
-class WrittenMethod(ParallelMethod):
+class WrittenMethod(ParallelOptions, Method):
     "Parallel adapters of which some are written by a network."
 
     hypernetwork_width: int = 128  # of the hidden layer

@@ -17,7 +17,7 @@ from transformers import PretrainedConfig
 from ..core.adapters import Serial
 from ..core.generators import Condition, Hypernetwork, Projector, Table, TaskEmbedding
 from ..core.method import AdapterPart, Rule, register_method
-from .bottleneck import BottleneckMethod, init_bottleneck
+from .bottleneck import BottleneckOptions, init_bottleneck
 
 # %% ../../nbs/methods/02_hyperformer.ipynb #c41be3a7
 class HyperRule(Rule):
@@ -47,7 +47,7 @@ class HyperRule(Rule):
 
 # %% ../../nbs/methods/02_hyperformer.ipynb #53823d57
 @dataclass(frozen=True, kw_only=True)
-class HyperFormerFamily(BottleneckMethod):
+class HyperFormerFamily(BottleneckOptions, Method):
     "Adapters generated from task embeddings; subclasses say what conditions the hypernetwork and what shares its heads."
 
     conditions: ClassVar[tuple[str, ...]] = ()  # besides the task

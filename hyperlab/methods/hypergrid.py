@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from transformers import PretrainedConfig
 
-from ..core.adapters import ADAPTERS, SiteContext, ContextAdapter
+from ..core.adapters import ADAPTERS, Adapter, SiteContext
 from ..core.errors import check_names
 from ..core.functional import AdapterWeights, by_example
 from ..core.generators import Table
@@ -231,13 +231,14 @@ def pool(x: Tensor, how: str, mask: Tensor | None = None) -> Tensor:
 
 # %% ../../nbs/methods/09_hypergrid.ipynb #190738fb
 @dataclass(frozen=True)
-class GridProjection(ContextAdapter):
+class GridProjection(Adapter):
     "x (ψ(β + σ(u vᵀ)) ∘ W), instead of the output projection of a feed-forward block (HyperGrid Eq. 2-7)."
 
     pooling: str = "first"
     gate_input: str = "d_model"
     offset: float = 0.5  # β
     how: ClassVar[str] = "instead"
+    needs_context: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_names("pooling", [self.pooling], ("first", "mean", "sum"))

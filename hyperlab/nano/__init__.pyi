@@ -1,5 +1,10 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import grammar, pretraining, pretraining_texts, settings, tasks, toy
+from . import grammar as grammar
+from . import pretraining as pretraining
+from . import pretraining_texts as pretraining_texts
+from . import settings as settings
+from . import tasks as tasks
+from . import toy as toy
 from .grammar import (
     BAD as BAD,
     Draw as Draw,

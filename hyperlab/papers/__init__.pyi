@@ -1,5 +1,10 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import compacter, hyperdecoders, hyperformer, hypergrid, parameters, tables
+from . import compacter as compacter
+from . import hyperdecoders as hyperdecoders
+from . import hyperformer as hyperformer
+from . import hypergrid as hypergrid
+from . import parameters as parameters
+from . import tables as tables
 from .compacter import (
     COMPARED_METHODS as COMPARED_METHODS,
     EFFICIENCY as EFFICIENCY,

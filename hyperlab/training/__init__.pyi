@@ -1,5 +1,11 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import environment, evaluation, few_shot, recipes, run_folder, trainer, update
+from . import environment as environment
+from . import evaluation as evaluation
+from . import few_shot as few_shot
+from . import recipes as recipes
+from . import run_folder as run_folder
+from . import trainer as trainer
+from . import update as update
 from .environment import (
     Interruption as Interruption,
     Stopped as Stopped,

@@ -1,5 +1,9 @@
 # Written by tools/make_stubs.py from what the modules export.
-from . import adapter_inspector, dashboard, embedding_map, panel, task_mixer
+from . import adapter_inspector as adapter_inspector
+from . import dashboard as dashboard
+from . import embedding_map as embedding_map
+from . import panel as panel
+from . import task_mixer as task_mixer
 from .adapter_inspector import (
     AdapterInspector as AdapterInspector,
 )

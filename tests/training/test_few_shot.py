@@ -9,7 +9,7 @@ import hyperlab.experiments.few_shot_study
 import hyperlab.training.few_shot
 from hyperlab.data.tokens import load_task_split
 from hyperlab.experiments.paper_studies import make_run, variants_of
-from hyperlab.training.few_shot import choose_start, task_parameters
+from hyperlab.training.few_shot import choose_start
 from hyperlab.nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from hyperlab.training.few_shot import tuning
 from hyperlab.training.update import trained_parameters
@@ -80,7 +80,7 @@ def test_refusals():
         hl.few_shot(build("adapter-dagger"), "toy-pet", **(QUICK | {"tune": "some"}))
     with pytest.raises(ValueError, match="nothing that belongs to a single task"):
         hl.few_shot(build("full"), "toy-pet", **(QUICK | {"tune": "task"}))
-    assert not task_parameters(build("full"))
+    assert not build("full").task_parameters()
 
 
 def test_norms_stay_where_they_are_if_asked():
