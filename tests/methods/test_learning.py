@@ -1,7 +1,7 @@
 """Every registered method learns a task on the nano backbone, and gets held-out rows right that the majority class gets wrong.
 
 The task is easy on purpose: a sentence of a few words has one of three words in it, which decides the answer. Methods that
-have no more than a bias or twenty vectors to move learn it in 150 updates, whatever the seed and the processor.
+have no more than a bias or twenty vectors to move learn it in 150 updates.
 """
 
 import random
