@@ -1,7 +1,7 @@
 """Every registered method learns a task on the nano backbone, and gets held-out rows right that the majority class gets wrong.
 
 The task is easy on purpose: a sentence of a few words has one of three words in it, which decides the answer. Methods that
-have no more than a bias or twenty vectors to move learn it in a hundred updates, whatever the seed and the processor.
+have no more than a bias or twenty vectors to move learn it in 150 updates.
 """
 
 import random
@@ -15,7 +15,7 @@ import hyperlab as hl
 from hyperlab.nano.settings import nano_adapted, nano_run
 
 datasets.disable_progress_bars()
-STEPS = 100
+STEPS = 150
 ANSWERS = {"apple": "entity", "angry": "description", "baker": "human"}
 OTHERS = ["the", "nurse", "did", "help", "tired", "cat", "toss", "teacher", "boat", "big", "bought", "author", "at", "where"]
 

@@ -57,7 +57,7 @@ def test_two_processes_equal_one_with_the_same_batch(method: str, two: Path, tmp
 
     Two processes add up gradients in another order. Adam divides a gradient by its own size, so the rounding of one that
     is almost zero is enlarged, at most to a whole step: differences are measured against the way that these updates can
-    go, updates × rate. Other batches would make them a large share of it.
+    go, updates × rate.
     """
     one, pair = train(tmp_path / "one", method, dropout=0.0), hl.Run(two / method)
     assert pair.config["processes"] == 2

@@ -93,12 +93,12 @@ def test_questions_over_chunks(hyperdecoder: object) -> None:
     options = {"max_length": 64, "overlap": 16, "max_new_tokens": 8}
     accepted = [a["text"] for a in rows["answers"]]
     before = squad_f1(answer_questions(model.eval(), rows, **options), accepted)
-    first, last = learn(model.train(), chunks["source"][:], chunks["target"][:], 450)
+    first, last = learn(model.train(), chunks["source"][:], chunks["target"][:], 300)
     margin("last loss, as a share of the first", last / first, 0.5)
     answers = answer_questions(model.eval(), rows, **options)
     after = squad_f1(answers, accepted)
     assert len(answers) == len(rows)
-    margin("what F1 lacks, as a share of the start", (100 - after) / (100 - before), 0.9)
+    margin("what F1 lacks, as a share of ten points above the start", (100 - after) / (90 - before), 1)
 
 
 @pytest.mark.margins
