@@ -20,11 +20,11 @@ from torch import Tensor
 from .task_vectors import Points, registered, representations, task_points
 from ..core.generators import TaskLike
 from ..core.model import AdaptedModel
-from ..data.batches import evaluation_batches, in_order
 from ..data.metrics import metric
 from ..data.prompts import Classes, style
 from ..data.task import provenance, truth_of
 from ..data.tokens import TaskSplit, load_task_split
+from ..training.evaluation import predict
 
 # %% ../../nbs/analysis/05_interpolation.ipynb #22100c2d
 def normalised(parts: Mapping[str, float], names: Sequence[str]) -> dict[str, float]:
@@ -87,14 +87,8 @@ def predict_with(
     model: AdaptedModel, data: TaskSplit, mixture: TaskLike | None, weights: Mapping[str, Mapping[str, Tensor]] | None = None
 ) -> list[str]:
     "What the model writes for every row under a mixture, or with given weights."
-    found: list[tuple[int, str]] = []
-    for batch in evaluation_batches(data.tokens, data.task.name, 128, 0, 1, model.tokenizer.pad_token_id or 0):
-        inputs = {k: batch[k].to(model.device) for k in ("input_ids", "attention_mask")}
-        options: dict[str, Any] = {"max_new_tokens": data.answer_length, "do_sample": False, "num_beams": 1}
-        with nullcontext() if weights is None else model.acting(weights):
-            written = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], task=mixture, **options)
-        found += zip(batch["index"].tolist(), model.tokenizer.batch_decode(written, skip_special_tokens=True), strict=True)
-    return in_order([text for _, text in found], [index for index, _ in found])
+    with nullcontext() if weights is None else model.acting(weights):
+        return predict(model, data, batch_size=128, task=mixture)
 
 # %% ../../nbs/analysis/05_interpolation.ipynb #b673f894
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ..core.adapters import ADAPTERS, Adapter, Serial
 from ..core.errors import check_names
 from ..core.functional import ACTIVATIONS, AdapterWeights, by_example, examples_in
 from ..core.generators import Condition, Table
-from ..core.method import AdapterPart, Rule, register_method
+from ..core.method import Method, AdapterPart, Rule, register_method
 from .bottleneck import BottleneckOptions
 
 # %% ../../nbs/methods/03_compacter.ipynb #1d2b5a1d

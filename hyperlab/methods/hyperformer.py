@@ -16,7 +16,7 @@ from transformers import PretrainedConfig
 
 from ..core.adapters import Serial
 from ..core.generators import Condition, Hypernetwork, Projector, Table, TaskEmbedding
-from ..core.method import AdapterPart, Rule, register_method
+from ..core.method import Method, AdapterPart, Rule, register_method
 from .bottleneck import BottleneckOptions, init_bottleneck
 
 # %% ../../nbs/methods/02_hyperformer.ipynb #c41be3a7

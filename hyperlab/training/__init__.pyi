@@ -37,7 +37,6 @@ from .few_shot import (
     paper_source as paper_source,
     search_simplex as search_simplex,
     source_losses as source_losses,
-    task_parameters as task_parameters,
     tuning as tuning,
 )
 from .recipes import (
