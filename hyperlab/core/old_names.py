@@ -25,7 +25,8 @@ OLD_NAMES = {
         "data": "Accepted BatchPlan Classes FreeText LeakWarning MissingSplit Score SplitLeak Task TrainingBatches average_metrics "
         "average_tasks best_answers chunk_rows evaluation_batches in_order padding_cost provenance sampling_probabilities "
         "tokenize tokenize_task truncation",
-        "training": "FewShot NonFinite RunIsBusy Start answer_questions make_recipe replay scored_answers search_simplex source_losses",
+        "training": "FewShot NonFinite RunIsBusy Start answer_questions make_recipe replay scored_answers search_simplex "
+        "source_losses",
         "analysis": "Comparison Instances Points Probe Where chance_explained cka cka_by_layer cluster_tasks compare_predictions "
         "compare_scores comparison_table dead_units effective_rank fit_probe holm hypernetwork_rank instance_embeddings "
         "instance_probes linear_probe mixture_distance nearest_tasks path_scores position_spread reacting_units representations "
