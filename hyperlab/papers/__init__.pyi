@@ -19,6 +19,7 @@ from .parameters import (
     agrees as agrees,
     cost as cost,
     count_method as count_method,
+    count_model as count_model,
     parameter_table as parameter_table,
     reported_figures as reported_figures,
 )

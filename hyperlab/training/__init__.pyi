@@ -9,14 +9,12 @@ from . import update as update
 from .environment import (
     Interruption as Interruption,
     Stopped as Stopped,
-    autocast as autocast,
     check_machine as check_machine,
     chosen_loggers as chosen_loggers,
     compiled as compiled,
     logger_numbers as logger_numbers,
     logger_options as logger_options,
     make_accelerator as make_accelerator,
-    total as total,
 )
 from .evaluation import (
     Evaluation as Evaluation,
@@ -51,7 +49,6 @@ from .recipes import (
     training_rows as training_rows,
 )
 from .run_folder import (
-    Progress as Progress,
     Run as Run,
     RunIsBusy as RunIsBusy,
     begin_session as begin_session,
@@ -78,7 +75,9 @@ from .trainer import (
 from .update import (
     NonFinite as NonFinite,
     OPTIMIZERS as OPTIMIZERS,
+    Progress as Progress,
     SCHEDULES as SCHEDULES,
+    autocast as autocast,
     batch_logits as batch_logits,
     batch_loss as batch_loss,
     make_optimizer as make_optimizer,
@@ -94,6 +93,7 @@ from .update import (
     stop_at_nonfinite as stop_at_nonfinite,
     target_tokens as target_tokens,
     token_loss as token_loss,
+    total as total,
     trained_parameters as trained_parameters,
     with_positions as with_positions,
 )

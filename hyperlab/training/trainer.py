@@ -26,22 +26,19 @@ from ..core.model import AdaptedModel
 from ..data.batches import TrainingBatches
 from ..data.benchmarks import task
 from ..data.tokens import TaskSplit
-from ..papers.parameters import cost
+from ..papers.parameters import count_model
 from hyperlab.training.environment import (
     Interruption,
     Stopped,
-    autocast,
     check_machine,
     compiled,
     logger_numbers,
     logger_options,
     make_accelerator,
-    total,
 )
 from .evaluation import Evaluation, evaluate, join_evaluations, prediction_table
 from .recipes import Recipe, Splits, load_data, model_departures, model_recipe, training_rows
 from hyperlab.training.run_folder import (
-    Progress,
     Run,
     begin_session,
     check_same_run,
@@ -59,6 +56,8 @@ from hyperlab.training.run_folder import (
     snapshot_name,
 )
 from hyperlab.training.update import (
+    Progress,
+    autocast,
     batch_loss,
     make_optimizer,
     on_device,
@@ -71,6 +70,7 @@ from hyperlab.training.update import (
     step_seed,
     stop_at_nonfinite,
     target_tokens,
+    total,
     trained_parameters,
     with_positions,
 )
@@ -168,8 +168,8 @@ def evaluate_selected(
 # %% ../../nbs/training/05_trainer.ipynb #5baa62ba
 def parameter_facts(model: AdaptedModel) -> dict[str, Any]:
     "Parameters trained, in total, and trained per task in percent of the plain backbone."
-    counted, whole = cost(model), sum(p.numel() for p in model.parameters())
-    return {"trained": counted.count.trained, "total": whole, "trained_percent_per_task": counted.trained_percent_per_task}
+    counted, whole = count_model(model), sum(p.numel() for p in model.parameters())
+    return {"trained": counted.trained, "total": whole, "trained_percent_per_task": counted.trained_percent_per_task}
 
 
 def cost_facts(progress: Progress, seconds: float, accelerator: Accelerator) -> dict[str, Any]:

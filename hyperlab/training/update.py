@@ -5,22 +5,23 @@
 # %% auto #0
 __all__ = ['SCHEDULES', 'OPTIMIZERS', 'token_loss', 'target_tokens', 'batch_logits', 'with_positions', 'batch_loss',
            'split_batch', 'on_device', 'trained_parameters', 'parameter_groups', 'rate_factor', 'make_optimizer',
-           'set_rates', 'step_seed', 'seed_everything', 'preserve_rng_state', 'NonFinite', 'replay',
-           'stop_at_nonfinite']
+           'set_rates', 'step_seed', 'seed_everything', 'preserve_rng_state', 'total', 'autocast', 'Progress',
+           'NonFinite', 'replay', 'stop_at_nonfinite']
 
 # %% ../../nbs/training/00_update.ipynb #c11306ec
 import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from accelerate import Accelerator
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -147,6 +148,55 @@ def preserve_rng_state() -> Iterator[None]:
             random.setstate(plain)
             np.random.set_state(array)  # noqa: NPY002
 
+# %% ../../nbs/training/00_update.ipynb #a1c0ffe1
+def total(accelerator: Accelerator, *values: float) -> list[float]:
+    "Sums of numbers over all processes."
+    if accelerator.num_processes == 1:
+        return list(values)
+    here = torch.tensor(values, dtype=torch.float64, device=accelerator.device)
+    summed: list[float] = accelerator.reduce(here, "sum").tolist()
+    return summed
+
+
+def autocast(precision: str, device: torch.device) -> AbstractContextManager[Any]:
+    "Run in a recipe's precision, fp32 or bf16."
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16")
+
+# %% ../../nbs/training/00_update.ipynb #33c3406f
+@dataclass
+class Progress:
+    "Where a run is."
+
+    step: int = 0  # updates done
+    evaluated: int = -1  # the last step whose evaluation is in the log
+    loss: float = 0.0  # summed over the updates since the last line of the log
+    loss_steps: int = 0  # how many these are
+    examples: int = 0  # seen so far, by all processes
+    tokens: int = 0  # of their inputs
+    places: int = 0  # the same with padding
+    best: dict[str, list[float]] = field(default_factory=dict)  # "average" and each task: [score, step]
+    waited: int = 0  # evaluations since the average was last improved
+    stopped: bool = False  # early
+    log_length: int = 0  # bytes
+    seconds: float = 0.0  # of training and evaluation, over all sessions
+
+    def count_update(self, loss: float, examples: int, tokens: float, places: float) -> None:
+        "Move the counters on by one update."
+        self.step += 1
+        self.loss, self.loss_steps = self.loss + loss, self.loss_steps + 1
+        self.examples += examples
+        self.tokens, self.places = self.tokens + int(tokens), self.places + int(places)
+
+    def note_scores(self, scores: Mapping[str, float], patience: int | None) -> None:
+        "Note which scores are the best so far, and whether the average has not improved for `patience` evaluations."
+        self.waited += 1
+        for name, score in scores.items():
+            if name not in self.best or score > self.best[name][0]:
+                self.best[name] = [score, self.step]
+                self.waited = 0 if name == "average" else self.waited
+        self.evaluated = self.step
+        self.stopped = patience is not None and self.waited >= patience
+
 # %% ../../nbs/training/00_update.ipynb #d18d612b
 def finite(value: Any) -> bool:
     "Whether every number in a module's output is finite."
@@ -256,7 +306,7 @@ def stop_at_nonfinite(
 ) -> NoReturn:
     "Diagnose a step whose loss or gradient is not finite, keep the evidence in `folder`, and raise."
     placed = on_device(batch, model.device)
-    with torch.autocast(model.device.type, torch.bfloat16, enabled=precision == "bf16"):
+    with autocast(precision, model.device):
         found = diagnose(model, placed, step, seed, smoothing)
     found = found or Diagnosis(step, "gradient", "the batch's sum", examples_of(batch))
     keep_evidence(folder, model, placed, found, seed, smoothing, precision)
