@@ -44,6 +44,7 @@ SETTINGS: dict[str, Setting] = {
     "hyperformer-released": Setting(6e-4, HYPER, {"projector": 2e-3, "embedding": 2e-3, "layer_norm": 2e-3}),
     "adapter-dagger": Setting(3e-3, BOTTLENECK),
     "adapter": Setting(3e-3, BOTTLENECK),
+    "adapter-shared": Setting(3e-3, BOTTLENECK),
     "pfeiffer": Setting(1e-2, BOTTLENECK),
     "adapterdrop": Setting(1e-2, BOTTLENECK),
     "adapter-lowrank": Setting(1e-2, BOTTLENECK),
