@@ -174,7 +174,7 @@ def better(
 
 
 def compare_methods(folder: str | Path, baseline: str, **options: Any) -> "pd.DataFrame":
-    "Every method with runs in a folder beside a baseline, with p-values corrected for their number."
+    "Every method with runs in a folder compared with a baseline, with p-values corrected for their number."
     groups: dict[str, list[Run]] = {}
     for run in finished_runs(folder):
         groups.setdefault(run.result["method"], []).append(run)

@@ -263,7 +263,7 @@ def selected_steps(progress: Progress, tasks: list[str], selection: str) -> dict
 
 
 def newest_snapshot(checkpoints: Path, selection: str = "average") -> tuple[Path | None, list[str]]:
-    "The newest state that is whole, and what was passed over, with the reason."
+    "The newest complete state, and which ones were skipped, with the reason."
     skipped, found = [], snapshots(checkpoints)
     faults = {step: fault_of(path) for step, path in found.items()}
     for step, path in found.items():
