@@ -184,7 +184,7 @@ def get_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
 @register_method
 @dataclass(frozen=True, kw_only=True)
 class Static(Method):
-    "Plain weights for each part, written down."
+    "Stored plain weights for each part."
 
     name: ClassVar[str] = "static"
     title: ClassVar[str] = "Static adapters"

@@ -1,4 +1,4 @@
-"""Compacter and the methods it is compared with: golden values, counts of the paper's tables, and what crosses rooms."""
+"""Compacter and the methods it is compared with: golden values, counts of the paper's tables, and what crosses chapters."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Training across rooms: what is learned, what a recipe changes, what a run leaves behind."""
+"""Training across chapters: what is learned, what a recipe changes, what a run leaves behind."""
 
 from __future__ import annotations
 
