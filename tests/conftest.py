@@ -67,7 +67,7 @@ SEED = int(os.environ.get("HYPERLAB_TEST_SEED", "0"))
 
 def margin(what: str, value: float, bound: float) -> None:
     "Assert that a value is below its bound, and note the share of the bound that is left."
-    test = os.environ.get("PYTEST_CURRENT_TEST", "").split(" ")[0].removeprefix("tests/")
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0].removeprefix("tests/")
     if notes := os.environ.get("HYPERLAB_MARGINS"):
         with Path(notes).open("a") as file:
             file.write(json.dumps({"test": test, "what": what, "value": float(value), "bound": float(bound)}) + "\n")
