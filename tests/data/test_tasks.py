@@ -1,4 +1,4 @@
-"Tasks across rooms: every entry, every protocol, own data, bad input, and metrics against slow references."
+"Tasks across chapters: every entry, every protocol, own data, bad input, and metrics against slow references."
 
 import json
 import random

@@ -1,4 +1,4 @@
-"The small world across rooms: true labels, no leaks, the same everywhere, and the backbone that is shipped."
+"The small world across chapters: true labels, no leaks, the same everywhere, and the backbone that is shipped."
 
 import hashlib
 import json
