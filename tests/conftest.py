@@ -61,25 +61,52 @@ def awaken(model: torch.nn.Module) -> torch.nn.Module:
 
 
 # A test that trains, or that compares sums of different orders, asks for `value < bound` through margin() or close().
-# `make margins` repeats these tests for other seeds and other arithmetic, and shows how much of each bound is left
+# `make margins` repeats those that train for other seeds and those that compare under other arithmetic, and shows how much
+# of each bound is left
 SEED = int(os.environ.get("HYPERLAB_TEST_SEED", "0"))
+Gradients = dict[str, torch.Tensor]
 
 
 def margin(what: str, value: float, bound: float) -> None:
     "Assert that a value is below its bound, and note the share of the bound that is left."
-    test = os.environ.get("PYTEST_CURRENT_TEST", "").split(" ")[0].removeprefix("tests/")
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0].removeprefix("tests/")
     if notes := os.environ.get("HYPERLAB_MARGINS"):
         with Path(notes).open("a") as file:
             file.write(json.dumps({"test": test, "what": what, "value": float(value), "bound": float(bound)}) + "\n")
     assert value < bound, f"{what}: expected less than {bound:.3g}, received {value:.3g}"
 
 
-def close(what: str, found: torch.Tensor, expected: torch.Tensor, bound: float) -> None:
+# Bounds of comparisons, as shares of the largest value. Adding up n numbers in another order changes the sum by about
+# sqrt(n) roundings, and a pass through the tiny backbone is a chain of some 30 products of up to 96 terms: their roundings
+# add up to sqrt(30 × 96) = 54. A gradient takes three passes: forward, to the inputs and to the weights
+EPS, EPS64 = 2**-23, 2**-52
+FORWARD, BACKWARD = 54 * EPS, 3 * 54 * EPS
+FORWARD64, BACKWARD64 = 54 * EPS64, 3 * 54 * EPS64
+
+
+def fell(what: str, first: float, last: float, least: float) -> None:
+    "Assert that a loss fell by more than a share of its start; half of the margin is left where it fell by twice as much."
+    fall = 1 - last / first
+    margin(f"{what}: {least:.0%}, as a share of its fall", least / fall if fall > 0 else float("inf"), 1)
+
+
+def close(what: str, found: torch.Tensor, expected: torch.Tensor, bound: float = FORWARD) -> None:
     "Assert that two tensors differ by less than a share of their scale, the largest absolute value that is expected."
     assert found.shape == expected.shape, f"{what}: {found.shape} and {expected.shape}"
     found, expected = found.detach().double(), expected.detach().double()
     scale = float(expected.abs().max()) or 1.0
-    margin(what, float((found - expected).abs().max()) / scale, bound)
+    difference = float((found - expected).abs().max())
+    margin(what, difference / scale if difference == difference else float("inf"), bound)
+
+
+def close_gradients(found: Gradients, expected: Gradients, bound: float = BACKWARD) -> None:
+    "The same for gradients by name; a tensor's scale is at least a thousandth of the largest of all, below which it is noise."
+    assert found.keys() == expected.keys() and found, found.keys() ^ expected.keys()
+    least = 1e-3 * max(float(value.abs().max()) for value in expected.values())
+    share = {k: float((found[k] - e).abs().max()) / max(least, float(e.abs().max())) for k, e in expected.items()}
+    furthest = max(share, key=lambda name: share[name])
+    assert all(value == value for value in share.values()), f"NaN in the gradients: {share}"
+    margin("gradients", share[furthest], bound)
 
 
 # Files that take longest; both workers start with them, so that neither waits for the other at the end
@@ -89,7 +116,8 @@ LONGEST += ["every_method", "hub_errors", "faults"]
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: browsers, several processes, papermill, long trainings; not in make test FAST=1")
-    config.addinivalue_line("markers", "margins: trains or compares rounded sums; repeated by make margins")
+    config.addinivalue_line("markers", "margins: trains; repeated for other seeds by make margins")
+    config.addinivalue_line("markers", "rounding: compares rounded sums; repeated under other arithmetic by make margins")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

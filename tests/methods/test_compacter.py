@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import TASKS, awaken, tiny_backbone
+from conftest import TASKS, awaken, close, close_gradients, tiny_backbone
 from golden_values import TOLERANCE, golden_backbone, read
 
 import hyperlab as hl
@@ -21,6 +21,7 @@ def compacter_weights(tensors: dict, model: hl.AdaptedModel) -> dict[str, torch.
     return weights
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("product", ["built", "factored"])
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 def test_reference_values(dtype: torch.dtype, product: str) -> None:
@@ -32,10 +33,9 @@ def test_reference_values(dtype: torch.dtype, product: str) -> None:
     model.rule.load_state_dict({name: weight.to(dtype) for name, weight in weights.items()})
     result = model(**{key: tensors[key] for key in ("input_ids", "attention_mask", "labels")})
     result.loss.backward()
-    close = {"atol": TOLERANCE[dtype], "rtol": TOLERANCE[dtype], "check_dtype": False}
-    torch.testing.assert_close(result.logits.double(), tensors["out.logits"], **close)
-    torch.testing.assert_close(result.loss.double(), tensors["out.loss"], **close)
-    torch.testing.assert_close(model.rule.algebra.of("rule")[0].grad[0].double(), tensors["out.grad_rule"], **close)
+    close("logits", result.logits, tensors["out.logits"], TOLERANCE[dtype])
+    close("loss", result.loss, tensors["out.loss"], TOLERANCE[dtype])
+    close("gradient", model.rule.algebra.of("rule")[0].grad[0], tensors["out.grad_rule"], TOLERANCE[dtype])
 
 
 MINE = {
@@ -53,6 +53,7 @@ TUNES_OUTPUT = [name for name in MINE if name not in ("prompt-tuning", "intrinsi
 TASK_OF_EXAMPLE = ["rte", "cola", "rte", "sst2", "cola", "rte"]
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("name", TUNES_OUTPUT)
 def test_a_tuned_output_layer_is_its_own_and_travels_along(name: str, batch: dict, tmp_path: Path) -> None:
     backbone = tiny_backbone()
@@ -67,13 +68,14 @@ def test_a_tuned_output_layer_is_its_own_and_travels_along(name: str, batch: dic
         loaded = hl.load(model.save(tmp_path / "saved"), backbone=tiny_backbone())
         assert torch.equal(loaded(**batch, task=TASK_OF_EXAMPLE).logits, logits)
         static = model.materialize("rte")
-        torch.testing.assert_close(static(**batch).logits, model(**batch, task="rte").logits, atol=1e-6, rtol=1e-5)
+        close("static logits", static(**batch).logits, model(**batch, task="rte").logits)
     model.detach()
     assert backbone.lm_head.weight is backbone.shared.weight
     with torch.no_grad():
         assert torch.equal(backbone(**batch).logits, tiny_backbone()(**batch).logits)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("name", MINE)
 def test_gated_blocks_and_an_untied_output_layer(name: str, batch: dict) -> None:
     backbone = tiny_backbone(feed_forward_proj="gated-gelu", tie_word_embeddings=False, num_layers=3, num_decoder_layers=2)
@@ -82,11 +84,12 @@ def test_gated_blocks_and_an_untied_output_layer(name: str, batch: dict) -> None
     with torch.no_grad():
         mixed = model(**batch, task=TASK_OF_EXAMPLE).logits
         alone = [model(**{k: v[i : i + 1] for k, v in batch.items()}, task=t).logits for i, t in enumerate(TASK_OF_EXAMPLE)]
-    torch.testing.assert_close(mixed, torch.cat(alone), atol=1e-5, rtol=1e-4)
+    close("logits", mixed, torch.cat(alone))
     tokens = model.generate(batch["input_ids"], attention_mask=batch["attention_mask"], task=TASK_OF_EXAMPLE, max_new_tokens=4)
     assert tokens.shape[0] == 6
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("options", [{"rule_tasks": "shared"}, {"rank": 3}, {"layers": (1,)}, {"share_rule": False}], ids=str)
 def test_both_products_give_the_same_model(options: dict, batch: dict) -> None:
     results = {}
@@ -97,7 +100,8 @@ def test_both_products_give_the_same_model(options: dict, batch: dict) -> None:
         result.loss.backward()
         gradients = {key: p.grad for key, p in model.named_parameters() if p.requires_grad}
         results[product] = (result.logits.detach(), gradients)
-    torch.testing.assert_close(results["built"], results["factored"], atol=1e-5, rtol=1e-3)
+    close("logits", results["built"][0], results["factored"][0])
+    close_gradients(results["built"][1], results["factored"][1])
 
 
 def test_a_fixed_rule_stays_fixed_for_a_new_task() -> None:

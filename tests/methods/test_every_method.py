@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import PROJECT, SMALL, TASKS, awaken, tiny_backbone
+from conftest import PROJECT, SEED, SMALL, TASKS, awaken, close, close_gradients, fell, tiny_backbone
 
 import hyperlab as hl
 
@@ -26,15 +26,17 @@ def rows_of(task: str) -> list[int]:
     return [i for i, t in enumerate(MIXED) if t == task]
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("name", METHODS)
 def test_mixed_batch_equals_the_tasks_alone(name: str, batch: dict) -> None:
     model = build(name)
     mixed = model(**batch, task=MIXED).logits
     for task in TASKS:
         alone = model(**part(batch, rows_of(task)), task=task).logits
-        torch.testing.assert_close(mixed[rows_of(task)], alone, atol=1e-6, rtol=1e-5)
+        close(f"logits of {task}", mixed[rows_of(task)], alone)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("name", METHODS)
 def test_mixed_gradients_equal_the_sum_of_the_tasks(name: str, batch: dict) -> None:
     model = build(name)
@@ -50,10 +52,7 @@ def test_mixed_gradients_equal_the_sum_of_the_tasks(name: str, batch: dict) -> N
 
     mixed = gradients([token_sum(list(range(6)), MIXED)])
     alone = gradients([token_sum(rows_of(task), task) for task in TASKS])
-    assert mixed.keys() == alone.keys() and mixed
-    for key, gradient in mixed.items():
-        scale = max(1.0, alone[key].abs().max().item())
-        torch.testing.assert_close(gradient / scale, alone[key] / scale, atol=1e-5, rtol=1e-4, msg=lambda m, key=key: f"{key}: {m}")
+    close_gradients(mixed, alone)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -66,11 +65,13 @@ def test_every_trained_parameter_learns_and_nothing_else_asks(name: str, batch: 
     assert hl.cost(model).count.trained == trained
 
 
+@pytest.mark.margins
 @pytest.mark.parametrize("name", METHODS)
 def test_training_a_little_lowers_the_loss(name: str, batch: dict) -> None:
-    torch.manual_seed(0)
+    torch.manual_seed(SEED)
     model = hl.adapt(tiny_backbone(), name, TASKS, **SMALL.get(name, {})).train()
-    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=3e-3)
+    rate = 3e-2 if name == "prompt-tuning" else 3e-3  # a prompt's vectors are as long as embeddings, other weights are short
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=rate)
     losses = []
     for _ in range(30):
         loss = model(**batch, task=MIXED).loss
@@ -78,9 +79,10 @@ def test_training_a_little_lowers_the_loss(name: str, batch: dict) -> None:
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    assert losses[-1] < 0.95 * losses[0], losses[:: len(losses) - 1]
+    fell("loss", losses[0], losses[-1], 0.05)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("name", METHODS)
 def test_added_task_is_a_copy_and_changes_no_other(name: str, batch: dict) -> None:
     model = build(name)
@@ -88,22 +90,24 @@ def test_added_task_is_a_copy_and_changes_no_other(name: str, batch: dict) -> No
     model.add_task("new", like="rte")
     for task in TASKS:
         assert torch.equal(model(**batch, task=task).logits, before[task])
-    torch.testing.assert_close(model(**batch, task="new").logits, before["rte"], atol=1e-6, rtol=1e-5)
+    close("logits of the new task", model(**batch, task="new").logits, before["rte"])
     shared = {p.data_ptr() for p in model.parameters()}
     assert len(shared) == len(list(model.parameters()))  # no parameter is another one's storage
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("name", METHODS)
 def test_mixture_is_a_task_once_it_is_kept(name: str, batch: dict) -> None:
     model = build(name)
     parts = {"rte": 0.3, "sst2": 0.7}
     mixed = model(**batch, task=parts).logits
     model.mix("blend", parts)
-    torch.testing.assert_close(model(**batch, task="blend").logits, mixed, atol=1e-6, rtol=1e-5)
+    close("logits of the mixture", model(**batch, task="blend").logits, mixed)
     pure = model(**batch, task={"rte": 1.0}).logits
     assert torch.equal(pure, model(**batch, task="rte").logits)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("name", METHODS)
 def test_materialized_equals_generated(name: str, batch: dict) -> None:
     model = build(name)
@@ -114,7 +118,7 @@ def test_materialized_equals_generated(name: str, batch: dict) -> None:
         return
     for task in ("rte", {"cola": 0.5, "rte": 0.5}):
         static = model.materialize(task)
-        torch.testing.assert_close(static(**batch).logits, model(**batch, task=task).logits, atol=1e-6, rtol=1e-5)
+        close("static logits", static(**batch).logits, model(**batch, task=task).logits)
         for beams in (1, 3):
             options = {"max_new_tokens": 7, "num_beams": beams}
             assert torch.equal(static.generate(**inputs, **options), model.generate(**inputs, task=task, **options))
@@ -134,6 +138,7 @@ def test_generate_mixed_equals_one_by_one(name: str, beams: int, batch: dict) ->
     assert torch.equal(together, uncached)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("name", METHODS)
 def test_gradient_checkpointing_changes_nothing(name: str, batch: dict) -> None:
     model = build(name).train()
@@ -146,8 +151,7 @@ def test_gradient_checkpointing_changes_nothing(name: str, batch: dict) -> None:
 
     plain = gradients()
     model.gradient_checkpointing_enable()
-    for key, gradient in gradients().items():
-        torch.testing.assert_close(gradient, plain[key])
+    close_gradients(gradients(), plain)
 
 
 @pytest.mark.parametrize("name", [n for n in METHODS if not hl.get_method(n).trains.startswith("all")])

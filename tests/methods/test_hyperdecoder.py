@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 import torch
-from conftest import TASKS, awaken, tiny_backbone
+from conftest import BACKWARD64, FORWARD64, TASKS, awaken, close, close_gradients, tiny_backbone
 from golden_values import TOLERANCE, golden_backbone, read
 from transformers import T5ForConditionalGeneration
 
@@ -48,19 +48,19 @@ def written(tensors: dict[str, torch.Tensor], width: int, size: int) -> dict[str
     return weights
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 def test_reference_values(dtype: torch.dtype) -> None:
     model, tensors = golden_model(dtype)
     batch = {key: tensors[key] for key in ("input_ids", "attention_mask", "labels")}
-    close = {"atol": TOLERANCE[dtype], "rtol": TOLERANCE[dtype], "check_dtype": False}
     condition = model.encode(batch).condition
     result = model(**batch)
     result.loss.backward()
     decoder = model.rule.generators["decoder"]
-    torch.testing.assert_close(decoder.embed_input(condition).double(), tensors["out.embedding"], **close)
-    torch.testing.assert_close(result.logits.double(), tensors["out.logits"], **close)
-    torch.testing.assert_close(result.loss.double(), tensors["out.loss"], **close)
-    torch.testing.assert_close(decoder.mlp[0].weight.grad.double(), tensors["out.grad_mlp.0.weight"], **close)
+    close("embedding", decoder.embed_input(condition), tensors["out.embedding"], TOLERANCE[dtype])
+    close("logits", result.logits, tensors["out.logits"], TOLERANCE[dtype])
+    close("loss", result.loss, tensors["out.loss"], TOLERANCE[dtype])
+    close("gradient", decoder.mlp[0].weight.grad, tensors["out.grad_mlp.0.weight"], TOLERANCE[dtype])
 
 
 def slow_adapter(x: torch.Tensor, weights: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -112,6 +112,7 @@ def slow_logits(model: hl.AdaptedModel, batch: dict[str, torch.Tensor], tasks: l
 GRID = [{"encoder": e, "decoder": d} for e, d in product(SOURCES, SOURCES)] + [{"mlp": False}, {"norm_input": True}]
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("options", GRID, ids=lambda o: "-".join(str(v) for v in o.values()))
 def test_slow_formulas_and_their_gradients(options: dict, batch: dict) -> None:
     model = awaken(hl.adapt(tiny_backbone().double(), "hyperdecoder", TASKS, **SIZES, **options)).eval()
@@ -119,10 +120,10 @@ def test_slow_formulas_and_their_gradients(options: dict, batch: dict) -> None:
     batch["labels"] = batch["labels"].clamp(min=2)
     fast = model(**batch, task=[TASKS[n] for n in numbers]).logits
     slow = slow_logits(model, batch, numbers, "beside_norm" if options.get("norm_input") else "beside")
-    torch.testing.assert_close(fast, slow, atol=1e-10, rtol=1e-10)
-    parameters = list(model.rule.parameters())
-    for a, b in zip(*(torch.autograd.grad(y.sin().sum(), parameters) for y in (fast, slow)), strict=True):
-        torch.testing.assert_close(a, b, atol=1e-8, rtol=1e-8)
+    close("logits", fast, slow, FORWARD64)
+    names, parameters = zip(*model.rule.named_parameters(), strict=True)
+    gradients = [torch.autograd.grad(y.sin().sum(), parameters) for y in (fast, slow)]
+    close_gradients(*(dict(zip(names, found, strict=True)) for found in gradients), BACKWARD64)
 
 
 def test_network_runs_once_per_input_in_generate(batch: dict) -> None:
@@ -134,12 +135,13 @@ def test_network_runs_once_per_input_in_generate(batch: dict) -> None:
     assert rows == [6, 6]  # once for each stack, with one row per example and not per beam
 
 
+@pytest.mark.rounding
 def test_padding_does_not_change_the_embedding(batch: dict) -> None:
     model = awaken(hl.adapt(tiny_backbone(), "hyperdecoder", TASKS, **SIZES)).eval()
     together = instance_embeddings(model, batch["input_ids"], batch["attention_mask"], "rte")
     for i, row in enumerate(batch["input_ids"]):
         alone = instance_embeddings(model, row[batch["attention_mask"][i].bool()][None], None, "rte")
-        torch.testing.assert_close(together[i : i + 1], alone, atol=1e-5, rtol=1e-5)
+        close("embedding", together[i : i + 1], alone)
 
 
 def test_polytropon_learns_its_routing_faster() -> None:

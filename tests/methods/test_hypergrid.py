@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 import torch
-from conftest import TASKS, awaken, tiny_backbone
+from conftest import BACKWARD64, FORWARD64, SEED, TASKS, awaken, close, close_gradients, fell, tiny_backbone
 from transformers import T5ForConditionalGeneration
 
 import hyperlab as hl
@@ -54,16 +54,17 @@ CASES = [{"variant": v, "gate_input": g} for v, g in product(LOCAL, ("d_model", 
 CASES += [{"pooling": "mean"}, {"pooling": "sum"}, {"paper_start": True}, {"variant": "OutGate", "rows": None, "paper_start": True}]
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("options", CASES, ids=lambda o: "-".join(str(v) for v in o.values()))
 def test_slow_formulas_and_their_gradients(options: dict, batch: dict) -> None:
     model = awaken(hl.adapt(tiny_backbone().double(), "hypergrid", TASKS, **(GRID | options))).eval()
     batch["labels"] = batch["labels"].clamp(min=2)
     fast = model(**batch, task="rte").logits
     slow = slow_logits(model, batch, options.get("gate_input", "d_model"), options.get("pooling", "first"))
-    torch.testing.assert_close(fast, slow, atol=1e-10, rtol=1e-10)
-    parameters = list(model.rule.parameters())
-    for a, b in zip(*(torch.autograd.grad(y.sin().sum(), parameters) for y in (fast, slow)), strict=True):
-        torch.testing.assert_close(a, b, atol=1e-8, rtol=1e-8)
+    close("logits", fast, slow, FORWARD64)
+    names, parameters = zip(*model.rule.named_parameters(), strict=True)
+    gradients = [torch.autograd.grad(y.sin().sum(), parameters) for y in (fast, slow)]
+    close_gradients(*(dict(zip(names, found, strict=True)) for found in gradients), BACKWARD64)
 
 
 @pytest.mark.parametrize("pooling", ["first", "mean", "sum"])
@@ -79,12 +80,13 @@ def test_beams_and_cache_agree_with_one_at_a_time(variant: str, pooling: str, ba
         assert torch.equal(together[i], model.generate(row[row != 0][None], task=task, **options)[0])
 
 
+@pytest.mark.margins
 def test_starts_at_the_pretrained_function_and_learns_from_there(batch: dict) -> None:
     plain = tiny_backbone()(**batch).logits
     for variant in LOCAL:
-        torch.manual_seed(0)
+        torch.manual_seed(SEED)
         model = hl.adapt(tiny_backbone(), "hypergrid", TASKS, **(GRID | {"variant": variant})).train()
-        torch.testing.assert_close(model(**batch, task="rte").logits, plain)
+        close("logits at the start", model(**batch, task="rte").logits, plain)
         optimizer = torch.optim.AdamW(model.rule.parameters(), lr=1e-2)
         losses = []
         for _ in range(20):
@@ -93,7 +95,7 @@ def test_starts_at_the_pretrained_function_and_learns_from_there(batch: dict) ->
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
-        assert losses[-1] < losses[0]
+        fell(f"loss of {variant}", losses[0], losses[-1], 0.02)
         assert all(p.abs().sum() > 0 for p in model.rule.parameters())  # no factor stays at zero
 
 

@@ -1,6 +1,6 @@
 """Question answering over chunks and summaries with beams, end to end: data, training, generation, scores.
 
-Rows are real ones when a folder of them is beside the project, otherwise made up in the same form.
+Rows are made up in the form in which tasks load them, and real ones when a folder of them is beside the project.
 """
 
 from pathlib import Path
@@ -20,24 +20,28 @@ from hyperlab.training.evaluation import answer_questions
 HUB = next((p / "shared/hub" for p in Path(__file__).resolve().parents if (p / "shared/hub/datasets").is_dir()), None)
 
 
+ROWS = ["made up", pytest.param("real", marks=pytest.mark.skipif(HUB is None, reason="no folder of datasets beside the project"))]
+UPDATES, RATE = 120, 1e-2
+
+
 def made_up(kind: str) -> Dataset:
-    "Rows in the form in which tasks load them."
+    "Six rows whose answer lies in the middle of a context of a hundred words."
     rows = []
     for i in range(6):
-        filler = " ".join(f"word{(7 * i + j) % 90}" for j in range(70))
+        filler = " ".join(f"word{(7 * i + j) % 20}" for j in range(50))
         place, person = f"Place{i}", f"Person{i}"
         context = f"{filler} {person} lives in {place} . {filler}"
         if kind == "qa":
             source, target = f"question: Where does {person} live? context: {context}", place
         else:
-            source, target = f"summarize: {context}", f"{person} lives in {place} and likes it ."
+            source, target = f"summarize: {person} lives in {place} . {filler}", f"{person} lives in {place} and likes it ."
         answers = {"text": [place], "answer_start": [context.index(place)]}
         rows.append({"source": source, "target": target, "context": context, "answers": answers})
     return Dataset.from_list(rows)
 
 
-def rows_of(kind: str) -> Dataset:
-    if HUB is None:
+def rows_of(kind: str, origin: str) -> Dataset:
+    if origin == "made up":
         return made_up(kind)
     name = {"qa": "squad_v1", "summary": "xsum"}[kind]
     return hl.task(name).load("test", path=HUB, max_examples=6)
@@ -54,62 +58,59 @@ def word_tokenizer(rows: Dataset) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=core, model_max_length=80, **special)
 
 
-def learn(model: hl.AdaptedModel, sources: list[str], targets: list[str], steps: int) -> tuple[float, float]:
-    "A short plain loop; first and last loss."
+def learn(model: hl.AdaptedModel, sources: list[str], targets: list[str]) -> None:
+    "All rows in every update and a rate that falls to zero: without noise between updates the last one is the best."
     inputs = model.tokenizer(sources, return_tensors="pt", padding=True, truncation=True)
     labels = model.tokenizer(targets, return_tensors="pt", padding=True)["input_ids"]
     labels[labels == 0] = -100
-    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=2e-2)
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=RATE)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda update: 1 - update / UPDATES)
     losses = []
-    for step in range(steps):
-        some = torch.randperm(len(sources), generator=torch.Generator().manual_seed(step))[:8]
-        loss = model(inputs["input_ids"][some], attention_mask=inputs["attention_mask"][some], labels=labels[some]).loss
+    for _ in range(UPDATES):
+        loss = model(**inputs, labels=labels).loss
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
+        falling.step()
         losses.append(loss.item())
-    return losses[0], losses[-1]
+    # Not to zero: logits of a frozen random backbone are bounded by the length of its embeddings, about sqrt(48)
+    margin("last loss, as a share of the first", losses[-1] / losses[0], 0.4)
 
 
-@pytest.fixture
-def hyperdecoder() -> object:
-    def make(rows: Dataset) -> hl.AdaptedModel:
-        tokenizer = word_tokenizer(rows)
-        backbone = tiny_backbone(vocab_size=len(tokenizer), pad_token_id=0, eos_token_id=1)
-        torch.manual_seed(SEED)
-        sizes = {"encoder_size": 16, "decoder_size": 16, "hypernetwork_width": 32}
-        return hl.adapt(backbone, "hyperdecoder", tokenizer=tokenizer, **sizes).train()
-
-    return make
+def made_model(rows: Dataset) -> hl.AdaptedModel:
+    tokenizer = word_tokenizer(rows)
+    backbone = tiny_backbone(vocab_size=len(tokenizer), pad_token_id=0, eos_token_id=1)
+    torch.manual_seed(SEED)
+    sizes = {"encoder_size": 16, "decoder_size": 16, "hypernetwork_width": 32}
+    return hl.adapt(backbone, "hyperdecoder", tokenizer=tokenizer, **sizes).train()
 
 
 @pytest.mark.margins
-def test_questions_over_chunks(hyperdecoder: object) -> None:
-    rows = rows_of("qa")
-    model = hyperdecoder(rows)
-    chunks = chunk_rows(rows, model.tokenizer, max_length=64, overlap=16)
-    assert len(chunks) > len(rows) and "" in chunks["target"][:]
-    options = {"max_length": 64, "overlap": 16, "max_new_tokens": 8}
-    accepted = [a["text"] for a in rows["answers"]]
-    before = squad_f1(answer_questions(model.eval(), rows, **options), accepted)
-    first, last = learn(model.train(), chunks["source"][:], chunks["target"][:], 300)
-    margin("last loss, as a share of the first", last / first, 0.5)
-    answers = answer_questions(model.eval(), rows, **options)
-    after = squad_f1(answers, accepted)
+@pytest.mark.parametrize("origin", ROWS)
+def test_questions_over_chunks(origin: str) -> None:
+    "Answers are found behind the first chunk, and a chunk that lacks the answer says so."
+    rows = rows_of("qa", origin)
+    model = made_model(rows)
+    size = {"max_length": 40, "overlap": 8} if origin == "made up" else {"max_length": 64, "overlap": 16}
+    chunks = chunk_rows(rows, model.tokenizer, **size)
+    first = [target for target, chunk in zip(chunks["target"], chunks["chunk"], strict=True) if chunk == 0]
+    assert len(chunks) > len(rows) and (set(first) == {""} if origin == "made up" else "" in first)
+    learn(model, chunks["source"][:], chunks["target"][:])
+    answers = answer_questions(model.eval(), rows, **size, max_new_tokens=8)
     assert len(answers) == len(rows)
-    margin("what F1 lacks, as a share of ten points above the start", (100 - after) / (90 - before), 1)
+    margin("what F1 lacks", 1 - squad_f1(answers, [a["text"] for a in rows["answers"]]) / 100, 0.5)
 
 
 @pytest.mark.margins
-def test_summaries_with_beams(hyperdecoder: object) -> None:
-    rows = rows_of("summary")
-    model = hyperdecoder(rows)
+@pytest.mark.parametrize("origin", ROWS)
+def test_summaries_with_beams(origin: str) -> None:
+    rows = rows_of("summary", origin)
+    model = made_model(rows)
     targets = [" ".join(t.split()[:12]) for t in rows["target"]]
-    first, last = learn(model, rows["source"][:], targets, 160)
-    margin("last loss, as a share of the first", last / first, 0.5)
+    learn(model, rows["source"][:], targets)
     options = {"num_beams": 4, "max_new_tokens": 16, "min_new_tokens": 4}
     written = model.eval().generate(rows["source"][:], **options)
-    margin("what ROUGE-2 lacks", 1 - rouge2(written, targets) / 100, 0.9)
+    margin("what ROUGE-2 lacks", 1 - rouge2(written, targets) / 100, 0.5)
     alone = [model.generate(text, **options) for text in rows["source"][:]]
     assert written == alone

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import torch
 
-from conftest import SEED, margin
+from conftest import BACKWARD, FORWARD, SEED, fell, margin
 
 import hyperlab as hl
 from hyperlab.data.prompts import Accepted
@@ -24,16 +24,17 @@ from hyperlab.nano.toy import toy_backbone, toy_tokenizer
 from hyperlab.training.update import target_tokens, token_loss
 from toy_runs import SHORT, outcome, toy_model, toy_run
 
-RATES = {"hyperformer++": 5e-3, "adapter-dagger": 1e-2, "full": 1e-3}
+RATES = {"hyperformer++": 3e-3, "adapter-dagger": 1e-2, "full": 1e-3}
 
 
 @pytest.mark.slow
 @pytest.mark.margins
 @pytest.mark.parametrize("method", RATES)
 def test_learns_the_toy_world(method: str, tmp_path: Path) -> None:
-    "Loss falls, and test scores are far above the majority class on both tasks."
-    settings = {"steps": 200, "batch_size": 32, "learning_rate": RATES[method], "eval_every": 100}
-    run = hl.train(toy_model(method, SEED), run_dir=tmp_path, progress=False, report_to="none", seed=SEED, **settings)
+    "Loss falls, and test scores are far above the majority class on both tasks; without dropout, whose noise a short run keeps."
+    settings = {"steps": 200, "batch_size": 32, "learning_rate": RATES[method], "eval_every": 200}
+    model = toy_model(method, SEED, dropout=0.0)
+    run = hl.train(model, run_dir=tmp_path, progress=False, report_to="none", seed=SEED, **settings)
     loss = run.log["loss"].dropna()
     margin("last loss, as a share of the first", loss.iloc[-1] / loss.iloc[0], 1 / 4)
     for name, scores in run.result["tasks"].items():
@@ -76,6 +77,7 @@ def test_every_update_is_logged_once(finished: hl.Run) -> None:
     assert finished.log.dropna(subset=["average_tasks"]).step.tolist() == [8, 16]
 
 
+@pytest.mark.rounding
 def test_first_logged_loss_is_the_plain_mean(tmp_path: Path) -> None:
     "Without dropout, and with a batch of one task, the log's first loss is transformers' own."
     settings = {"steps": 1, "log_every": 1, "mixed": False, "batch_size": 8}
@@ -86,7 +88,7 @@ def test_first_logged_loss_is_the_plain_mean(tmp_path: Path) -> None:
     batch = TrainingBatches(tokens, 8, mixed=False, seed=0)[0]
     theirs = model(batch["input_ids"], attention_mask=batch["attention_mask"], labels=batch["labels"], task=batch["task"]).loss
     run = hl.train(model, run_dir=tmp_path, progress=False, report_to="none", eval_examples=4, **settings)
-    assert run.log["loss"].iloc[0] == pytest.approx(theirs.item(), rel=1e-5)
+    margin("loss, relative", abs(run.log["loss"].iloc[0] / theirs.item() - 1), FORWARD)
 
 
 def test_selected_weights_are_the_best_average(tmp_path: Path) -> None:
@@ -116,15 +118,17 @@ def test_early_stopping_counts_evaluations_without_a_better_average(tmp_path: Pa
     assert outcome(toy_run(tmp_path / "run", learning_rate=0.0, eval_every=2, patience=3)) == outcome(run)
 
 
+@pytest.mark.margins
 @pytest.mark.parametrize("settings", [{"optimizer": "adafactor"}, {"precision": "bf16"}, {"gradient_checkpointing": True},
                                       {"loss": "sum", "label_smoothing": 0.1}, {"schedule": "constant", "accumulate": 2}],
                          ids=lambda s: next(iter(s)))  # fmt: skip
 def test_recipes_train_and_resume(settings: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     "Each with an error in the middle: the end is that of the run without."
     short = {"steps": 8, "eval_every": 4, "log_every": 1} | settings
+    short |= {"seed": SEED}
     whole = toy_run(tmp_path / "whole", **short)
     losses = whole.log["loss"].dropna()
-    assert losses.iloc[-3:].mean() < losses.iloc[:3].mean()
+    fell("loss", losses.iloc[:3].mean(), losses.iloc[-3:].mean(), 0.05)
     plain = TrainingBatches.__getitem__
     monkeypatch.setattr(TrainingBatches, "__getitem__", lambda self, step: plain(self, step) if step != 7 else 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -157,13 +161,17 @@ def test_encodings_can_be_kept_only_where_the_encoder_is_left_alone(tmp_path: Pa
         toy_run(tmp_path, cache_encoder=True)
 
 
+@pytest.mark.rounding
 def test_compiled_run_is_the_same_run(tmp_path: Path) -> None:
     "The graph that torch.compile takes, run as it is: the same numbers but for rounding, and a model that is left uncompiled."
     model = toy_model("adapter-dagger")
     short = SHORT | {"steps": 4, "eval_every": 4}
     compiled = hl.train(model, run_dir=tmp_path / "compiled", progress=False, report_to="none", compile="eager", **short)
     plain = toy_run(tmp_path / "plain", method="adapter-dagger", **short)
-    pd.testing.assert_frame_equal(compiled.log, plain.log, rtol=1e-4)  # four updates, each of which may enlarge rounding
+    assert compiled.log.isna().equals(plain.log.isna())
+    apart = ((compiled.log - plain.log).abs() / plain.log.abs()).max().max()  # 0 / 0 is left out
+    assert (compiled.log[plain.log == 0].fillna(0) == 0).all().all()
+    margin("logged numbers, relative", apart, short["steps"] * BACKWARD)  # every update adds the rounding of its gradients
     assert torch._dynamo.utils.counters["frames"]["ok"] > 0
     assert model._compiled_call_impl is None
 
