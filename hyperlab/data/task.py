@@ -81,6 +81,8 @@ def fault_of_file(name: str) -> str:
         return "there is no such file; check its name"
     if not content.strip():
         return "it is empty; expected " + ("a line with the columns' names, and rows" if name.endswith(".csv") else "rows")
+    if name.endswith(".csv") and len(content.strip().splitlines()) == 1:
+        return "it has one line, the columns' names; expected rows below it"
     try:
         content.decode("utf-8") if not name.endswith(".parquet") else None
     except UnicodeDecodeError as error:
@@ -244,7 +246,7 @@ def split_keys(entry: "Task", data: "Mapping[str, Dataset]", splits: Mapping[str
 
 def bad_row(entry: "Task", split: str, file: str, number: int, why: str) -> ValueError:
     "The error for a row that can't be used."
-    return ValueError(f"task {entry.name!r}, split {split!r}, row {number} of the official {file!r}: {why}")
+    return ValueError(f"task {entry.name!r}, split {split!r}, official {file!r}, row {number}: {why}")
 
 # %% ../../nbs/data/03_task.ipynb #7ddb8824
 def check_splits(entry: "Task", protocol: str, splits: Mapping[str, Rows]) -> None:
