@@ -15,6 +15,7 @@ from hyperlab.data.tokens import tokenize
 from hyperlab.nano.toy import FILLER, toy_backbone, toy_tokenizer
 from hyperlab.training.run_folder import default_folder
 from hyperlab.training.recipes import model_recipe
+from toy_runs import toy_run
 
 datasets.disable_progress_bars()
 LABELS = ["glad", "sad"]
@@ -182,3 +183,17 @@ def test_names_stay_inside_their_folders(name: str, tmp_path: Path, monkeypatch:
     model = hl.adapt(toy_backbone(), "adapter-dagger", [name], tokenizer=toy_tokenizer(), reduction_factor=4)
     folder = default_folder(model, model_recipe(model, "clean"))
     assert folder.parent == Path("runs") and len(folder.name) < 200
+
+
+@pytest.mark.parametrize("damage", ["config.json", "result.json", "log.jsonl", "keys of config.json", "keys of result.json", "list"])
+def test_one_damaged_run_does_not_hide_the_others(damage: str, tmp_path: Path) -> None:
+    for name in ("first", "second", "third"):
+        toy_run(tmp_path / name, "adapter-dagger", steps=1, eval_every=1)
+    file = tmp_path / "second" / ("config.json" if damage == "list" else damage.split()[-1])
+    file.write_text('{"a": 1}' if damage.startswith("keys") else "[1]" if damage == "list" else '{"model": \n')
+    with pytest.warns(UserWarning, match=f"a damaged run is left out: .*second/{file.name}"):
+        table = hl.runs(tmp_path)
+    assert table["run"].tolist() == ["first", "third"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert {"first", "third"} <= {run.name for run in hl.find_runs(tmp_path)}
