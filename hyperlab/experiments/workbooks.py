@@ -84,8 +84,8 @@ def is_folder(name: str) -> bool:
 
 def check_backbone_name(name: str) -> None:
     "Raise on a name that can't be a backbone, without asking the hub."
-    if not isinstance(name, str):
-        raise TypeError(f"backbone: expected a name such as 'nano' or 't5-base', or a folder's, received {name!r}")
+    if not isinstance(name, str) or len(name) > 4096:
+        raise TypeError(f"backbone: expected a name such as 'nano' or 't5-base', or a folder's, received {name!r:.80}")
     if name in BUILT_IN or is_folder(name) or re.fullmatch(r"[\w.-]+/[\w.-]+", name):
         return
     check_names("backbone", [name], [*BUILT_IN, *BACKBONE_SHAPES])
