@@ -288,8 +288,8 @@ def own_answer(data: "DatasetDict", labels: Sequence[str], field: str) -> Answer
         raise ValueError(f"expected a column {field!r} with the answers, received {', '.join(columns.column_names)}")
     first = columns[0][field]
     if not labels and isinstance(first, int | float):
-        raise ValueError(f"labels: the column {field!r} holds numbers, such as {first!r}: expected labels=[...], a word for each class, "
-                         "or answer=Score() for a score; or write the numbers as text")  # fmt: skip
+        raise ValueError(f"labels: the column {field!r} holds numbers, such as {first!r}: expected labels=[...], "
+                         "a word for each class, or answer=Score() for a score; or write the numbers as text")  # fmt: skip
     if not labels:
         return FreeText(field)
     if isinstance(labels, str) or not all(isinstance(word, str) for word in labels):

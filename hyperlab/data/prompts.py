@@ -145,7 +145,8 @@ def check_labels(name: str, answer: Classes) -> None:
         if words.count(word) > 1:
             raise ValueError(f"{expected}, received {word!r} twice: its answers could not be told apart")
     if answer.ids and (len(answer.ids) != len(words) or len(set(answer.ids)) != len(words)):
-        raise ValueError(f"task {name!r}: expected a different value of '{answer.field}' for each of {', '.join(words)}, received {answer.ids}")
+        each = f"a different value of '{answer.field}' for each of {', '.join(words)}"
+        raise ValueError(f"task {name!r}: expected {each}, received {answer.ids}")
 
 # %% ../../nbs/data/02_prompts.ipynb #7ad61ffc
 @dataclass(frozen=True)

@@ -215,12 +215,13 @@ def fresh_rows(keys: Sequence[bytes], *seen: Sequence[bytes]) -> np.ndarray:
 def check_overlaps(
     task: str, protocol: str, found: Mapping[str, int], sizes: Mapping[str, int], kept: int, bound: float = 0.1
 ) -> None:
-    "Warn of splits that share many texts, over `bound` of their own; raise when `clean`, which takes those of train out, leaves nothing to train on."
+    "Warn of splits that share over `bound` of their texts; raise when taking those of train out leaves nothing to train on."
     where = f"task {task!r}, protocol {protocol!r}"
     shared = [f"{pair.split(' in ')[1]} ({count})" for pair, count in found.items() if pair.startswith("train in ") and count]
     if not kept:
-        raise SplitLeak(f"{where}: all {sizes['train']} rows of train have a text that another split has too, {' and '.join(shared)}; "
-                        "such rows are taken out, so that nothing is left to train on: give train, validation and test different rows")
+        raise SplitLeak(f"{where}: all {sizes['train']} rows of train have a text that another split has too, "
+                        f"{' and '.join(shared)}; such rows are taken out, so that nothing is left to train on: "
+                        "give train, validation and test different rows")
     for pair, count in found.items():
         one, other = pair.split(" in ")
         if count < bound * sizes[one] or not count:

@@ -99,7 +99,8 @@ def explain_bad_files(names: Sequence[str]) -> Iterator[None]:
         yield
     except Exception as error:
         faults = {name: fault for name in names if (fault := fault_of_file(name))}
-        name, fault = next(iter(faults.items()), (names[0], f"{str(error.__cause__ or error).splitlines()[0]}; check that it is a table"))
+        said = (str(error.__cause__ or error).splitlines() or [type(error).__name__])[0]
+        name, fault = next(iter(faults.items()), (names[0], f"{said}; check that it is a table"))
         raise ValueError(f"could not read '{name}': {fault}") from error
 
 # %% ../../nbs/data/03_task.ipynb #f7ae7807
@@ -361,7 +362,7 @@ def score(entry: "Task", predictions: Sequence[str], rows: "Dataset | Sequence[R
 def check_task_name(name: Any) -> None:
     "Raise on a name that can't be typed in a list of tasks."
     if not isinstance(name, str) or not name or name != name.strip() or "," in name or not name.isprintable():
-        raise ValueError(f"task: expected a name without commas and without spaces around it, such as 'my-reviews', received {name!r}")
+        raise ValueError(f"task: expected a name without commas or spaces around it, such as 'my-reviews', received {name!r}")
 
 # %% ../../nbs/data/03_task.ipynb #446c051b
 @dataclass(frozen=True)

@@ -43,8 +43,9 @@ def run_row(run: Run) -> dict[str, Any]:
 def warn_of_damage(run: Run, error: Exception) -> None:
     "Say which file of a run can't be read, and that the run is left out."
     faults = [fault for name in ("config.json", "result.json", "log.jsonl") if (fault := fault_of_record(run.path / name))]
-    missing = f"'{run.path / 'config.json'}' or '{run.path / 'result.json'}' lacks {error}" if isinstance(error, KeyError) else str(error)
-    warnings.warn(f"a damaged run is left out: {faults[0] if faults else missing}; restore it, or move its folder away", stacklevel=3)
+    lacking = f"'{run.path / 'config.json'}' or '{run.path / 'result.json'}' lacks {error}"
+    fault = faults[0] if faults else lacking if isinstance(error, KeyError) else f"'{run.path}': {error}"
+    warnings.warn(f"a damaged run is left out: {fault}; restore it, or move its folder away", stacklevel=3)
 
 
 def fault_of_record(path: Path) -> str:

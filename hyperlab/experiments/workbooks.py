@@ -41,7 +41,7 @@ def read_options_text(options: str | Mapping[str, Any] | None) -> dict[str, Any]
     if options is None or isinstance(options, Mapping) and all(isinstance(name, str) for name in options):
         return dict(options or {})
     if not isinstance(options, str):
-        raise TypeError(f"options: expected text such as 'reduction_factor=16, mixed=False', or a mapping by name, received {options!r}")
+        raise TypeError(f"options: expected text such as 'reduction_factor=16, mixed=False', or a mapping, received {options!r}")
     try:
         call = ast.parse(f"options({options})", mode="eval").body
         assert isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args  # one call, as it was written
@@ -173,7 +173,8 @@ def plan_run(
         raise TypeError(f"method: expected a name such as 'hyperformer++', received {method!r}")
     for name in given.keys() & settings.keys():  # a default that stands in a workbook gives way, a value that was chosen does not
         if settings[name] is not None and settings[name] not in (given[name], of_recipe.get(name)):
-            raise ValueError(f"{name}: expected one value, received {settings[name]!r} and, in options, {given[name]!r}; leave one out")
+            both = f"{settings[name]!r} and, in options, {given[name]!r}"
+            raise ValueError(f"{name}: expected one value, received {both}; leave one out")
     training = settings | {k: v for k, v in given.items() if k in of_recipe}
     chosen = get_method(method, {k: v for k, v in given.items() if k not in of_recipe})
     if backbone in BUILT_IN:

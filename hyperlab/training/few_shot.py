@@ -350,7 +350,8 @@ def best_trial(trials: Sequence[Trial]) -> Trial:
     "The trial with the smallest loss; raises if tuning diverged at every rate, which is no reason to keep the start."
     tuned = [trial for trial in trials if trial.steps > 0]
     if tuned and not any(math.isfinite(trial.loss) for trial in tuned):
-        raise NonFinite("tuning is not finite at any rate that was tried: lower learning_rate, rates or factors; the model is as before")
+        advice = "lower learning_rate, rates or factors; the model is as before"
+        raise NonFinite(f"tuning is not finite at any rate that was tried: {advice}")
     return min(trials, key=lambda trial: trial.loss)
 
 

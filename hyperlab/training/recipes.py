@@ -311,9 +311,9 @@ def warn_of_scale(recipe: Recipe, rows: Mapping[str, int]) -> None:
         warnings.warn(f"batch_size: {recipe.batch_size} is more than the {every} training rows there are: "
                       "examples come several times in a batch; a smaller batch is cheaper", stacklevel=3)  # fmt: skip
     if recipe.warmup > recipe.steps:
-        warnings.warn(f"warmup: the {recipe.warmup} updates of protocol '{recipe.protocol}' are more than the run's {recipe.steps}: "
-                      f"the rate stays below {recipe.steps / recipe.warmup:.0%} of its peak; say warmup=0, or more steps",
-                      stacklevel=3)  # fmt: skip
+        warnings.warn(f"warmup: the {recipe.warmup} updates of protocol '{recipe.protocol}' are more than the run's "
+                      f"{recipe.steps}: the rate stays below {recipe.steps / recipe.warmup:.0%} of its peak; "
+                      "say warmup=0, or more steps", stacklevel=3)  # fmt: skip
 
 # %% ../../nbs/training/01_recipes.ipynb #c208c806
 def is_small(model: AdaptedModel) -> bool:

@@ -131,13 +131,13 @@ def peak_memory() -> dict[str, int]:
 # %% ../../nbs/training/03_run_folder.ipynb #14bbc81b
 def read_record(path: Path) -> dict[str, Any]:
     "A record of a run; the error names the file if it can't be read."
+    advice = "restore it, or move its folder away"
     try:
         record = read_json(path)
     except ValueError as error:
-        raise ValueError(f"'{path}' is damaged: expected JSON as hl.train writes it, received {error}; restore it, "
-                         "or move its folder away") from error  # fmt: skip
+        raise ValueError(f"'{path}' is damaged: expected JSON as hl.train writes it, received {error}; {advice}") from error
     if not isinstance(record, dict):
-        raise ValueError(f"'{path}' is damaged: expected a record, received {type(record).__name__}; restore it, or move its folder away")
+        raise ValueError(f"'{path}' is damaged: expected a record, received {type(record).__name__}; {advice}")
     return record
 
 # %% ../../nbs/training/03_run_folder.ipynb #43283926

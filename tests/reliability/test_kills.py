@@ -20,8 +20,17 @@ from toy_runs import forked, outcome
 
 datasets.disable_progress_bars()
 KILLS = 8 if os.environ.get("HYPERLAB_LONG") else 1
-SETTINGS: dict[str, Any] = {"steps": 6, "batch_size": 4, "learning_rate": 1e-3, "eval_every": 3, "save_every": 1, "eval_examples": 4, "log_every": 1,
-                            "max_examples": 16, "warmup": 0}  # fmt: skip
+SETTINGS: dict[str, Any] = {
+    "steps": 6,
+    "batch_size": 4,
+    "learning_rate": 1e-3,
+    "eval_every": 3,
+    "save_every": 1,
+    "eval_examples": 4,
+    "log_every": 1,
+    "max_examples": 16,
+    "warmup": 0,
+}
 OPTIONS: dict[str, dict[str, Any]] = {
     "hypergrid": {"rows": 8, "columns": 4},
     "hyperdecoder": {"encoder_size": 4, "decoder_size": 4},

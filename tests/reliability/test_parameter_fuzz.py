@@ -1,4 +1,4 @@
-"""Hundreds of values for the parameters of a run: each ends in a plan, or in an error that names the parameter and says what was expected.
+"""Hundreds of values for the parameters of a run: each ends in a plan, or in an error that names it and says what was expected.
 
 What is right is said here a second time, by tables that know nothing of the library's checks. `HYPERLAB_LONG=1` draws thousands.
 """
@@ -23,7 +23,33 @@ datasets.disable_progress_bars()
 LONG = bool(os.environ.get("HYPERLAB_LONG"))
 NAN, INF = math.nan, math.inf
 BASE = {"method": "adapter-dagger", "backbone": "toy", "tasks": "toy", "steps": 2, "batch_size": 4, "report_to": "none"}
-STRANGE = ["", "3", "many", b"1", [], {}, [1], {"a": 1}, (), 1.5, NAN, INF, -INF, True, False, 10**12, -(10**12), 10**400, 0, -1, 1, 2, 3, 64, 1e-3]
+STRANGE = [
+    "",
+    "3",
+    "many",
+    b"1",
+    [],
+    {},
+    [1],
+    {"a": 1},
+    (),
+    1.5,
+    NAN,
+    INF,
+    -INF,
+    True,
+    False,
+    10**12,
+    -(10**12),
+    10**400,
+    0,
+    -1,
+    1,
+    2,
+    3,
+    64,
+    1e-3,
+]
 
 
 def whole(low: int, high: int = 2**31 - 1) -> Callable[[Any], bool]:
@@ -32,7 +58,12 @@ def whole(low: int, high: int = 2**31 - 1) -> Callable[[Any], bool]:
 
 def real(low: float, below: float = INF, above: bool = False) -> Callable[[Any], bool]:
     "A finite number; whole numbers end where all whole numbers do."
-    return lambda v: v is None or (type(v) in (int, float) and v == v and low <= v < below and (type(v) is float or v < 2**31) and not (above and v == low))
+    return lambda v: (
+        v is None
+        or (
+            type(v) in (int, float) and v == v and low <= v < below and (type(v) is float or v < 2**31) and not (above and v == low)
+        )
+    )
 
 
 def one_of(*known: Any) -> Callable[[Any], bool]:
@@ -45,7 +76,9 @@ def rates(v: Any) -> bool:
 
 def epochs(v: Any) -> bool:
     positive = real(0, above=True)
-    return v is None or (set(v) == {"toy-mood", "toy-pet"} and all(positive(x) for x in v.values()) if isinstance(v, dict) else positive(v))
+    return v is None or (
+        set(v) == {"toy-mood", "toy-pet"} and all(positive(x) for x in v.values()) if isinstance(v, dict) else positive(v)
+    )
 
 
 # by parameter: whether a value is right, and values that are drawn besides the strange ones
@@ -68,10 +101,17 @@ RIGHT: dict[str, tuple[Callable[[Any], bool], list[Any]]] = {
     "weight_decay": (real(0), []),
     "clip": (real(0, above=True), [0.0, 1e9]),
     "label_smoothing": (real(0, 1), [0.1, 1.0, 0.999]),
-    "temperature": (lambda v: v is None or v in ("equal", "proportional") or (type(v) in (int, float) and v > 0 and (type(v) is float or v < 2**31)),
-                    ["equal", "proportional", "even", 0.5]),
+    "temperature": (
+        lambda v: (
+            v is None or v in ("equal", "proportional") or (type(v) in (int, float) and v > 0 and (type(v) is float or v < 2**31))
+        ),
+        ["equal", "proportional", "even", 0.5],
+    ),
     "rates": (rates, [{"layer_norm": 1e-3}, {"layer_norm": NAN}, {"": 1.0}, {3: 1.0}, {"layer_norm": -1}, {"layer_norm": "1"}]),
-    "epochs": (epochs, [0.5, {"toy-mood": 1, "toy-pet": 2}, {"toy-mood": 1}, {"toy-mood": 1, "toy-pet": NAN}, {"toy-mood": 0, "toy-pet": 1}]),
+    "epochs": (
+        epochs,
+        [0.5, {"toy-mood": 1, "toy-pet": 2}, {"toy-mood": 1}, {"toy-mood": 1, "toy-pet": NAN}, {"toy-mood": 0, "toy-pet": 1}],
+    ),
     "protocol": (lambda v: v in ("clean", "paper", "released"), ["clean", "paper", "released", "papers", None]),
     "paper": (one_of("hyperformer", "compacter", "hyperdecoders", "hypergrid"), ["compacter", "compactor"]),
     "optimizer": (one_of("adamw", "adafactor"), ["adamw", "adafactor", "sgd"]),
@@ -83,21 +123,74 @@ RIGHT: dict[str, tuple[Callable[[Any], bool], list[Any]]] = {
     "mixed": (one_of(True, False), [None]),
     "gradient_checkpointing": (one_of(True, False), [None]),
     "cache_encoder": (one_of(True, False), [None]),
-    "method": (lambda v: isinstance(v, str) and v in hl.available_methods(), ["full", "bitfit", "hyperformer++", "hyperfomer", None]),
-    "backbone": (lambda v: v in ("toy", "nano", "t5-base", "google/t5-v1_1-base", "mine/model"),
-                 ["toy", "nano", "t5-base", "google/t5-v1_1-base", "mine/model", "t5-bass", "a/b/c", "a\0b", "x" * 5000, " / ", None]),
-    "tasks": (lambda v: v in ("toy", "toy-mood", "toy-mood, toy-pet", ["toy-pet"], ("toy-mood", "toy-pet")),
-              ["toy", "toy-mood", "toy-mood, toy-pet", ["toy-pet"], ("toy-mood", "toy-pet"), "toy-mood,", " , ", "toy-moood", ["toy-mood"] * 2,
-               {"toy-mood"}, [["toy-mood"]], ["toy-mood", None], None, "\0"]),
-    "options": (lambda v: v is None or (isinstance(v, str | dict) and v in ("", {}, "mixed=False", {"mixed": False}, "reduction_factor=8", "keep=3, beams=2", "steps=2")),
-                [None, "mixed=False", {"mixed": False}, "reduction_factor=8", "keep=3, beams=2", "steps=2", "steps=3", "steps=3)(mixed=False",
-                 "keep=3, keep=4", "**{'keep': 3}", "keep", "keep=", "keep=x", "nowhere=1", "clip=-1", "reduction_factor='two'", {3: 4}, "(" * 500,
-                 "keep=" + "(" * 200 + ")" * 200, "keep=3\0", "keep=3 #"]),
-    "run_dir": (lambda v: v is None or isinstance(v, Path) or (isinstance(v, str) and "\0" not in v and len(v) < 255),
-                [None, "", "runs/mine", Path("runs"), "a\0b", "x" * 300]),
-    "report_to": (lambda v: v is None or (isinstance(v, str | list | tuple) and v in ("auto", "none", [], (), ["none"])),
-                  ["auto", "none", ["none"], None, "nologger", ["nologger"], [3]]),
-}  # fmt: skip
+    "method": (
+        lambda v: isinstance(v, str) and v in hl.available_methods(),
+        ["full", "bitfit", "hyperformer++", "hyperfomer", None],
+    ),
+    "backbone": (
+        lambda v: v in ("toy", "nano", "t5-base", "google/t5-v1_1-base", "mine/model"),
+        ["toy", "nano", "t5-base", "google/t5-v1_1-base", "mine/model", "t5-bass", "a/b/c", "a\0b", "x" * 5000, " / ", None],
+    ),
+    "tasks": (
+        lambda v: v in ("toy", "toy-mood", "toy-mood, toy-pet", ["toy-pet"], ("toy-mood", "toy-pet")),
+        [
+            "toy",
+            "toy-mood",
+            "toy-mood, toy-pet",
+            ["toy-pet"],
+            ("toy-mood", "toy-pet"),
+            "toy-mood,",
+            " , ",
+            "toy-moood",
+            ["toy-mood"] * 2,
+            {"toy-mood"},
+            [["toy-mood"]],
+            ["toy-mood", None],
+            None,
+            "\0",
+        ],
+    ),
+    "options": (
+        lambda v: (
+            v is None
+            or (
+                isinstance(v, str | dict)
+                and v in ("", {}, "mixed=False", {"mixed": False}, "reduction_factor=8", "keep=3, beams=2", "steps=2")
+            )
+        ),
+        [
+            None,
+            "mixed=False",
+            {"mixed": False},
+            "reduction_factor=8",
+            "keep=3, beams=2",
+            "steps=2",
+            "steps=3",
+            "steps=3)(mixed=False",
+            "keep=3, keep=4",
+            "**{'keep': 3}",
+            "keep",
+            "keep=",
+            "keep=x",
+            "nowhere=1",
+            "clip=-1",
+            "reduction_factor='two'",
+            {3: 4},
+            "(" * 500,
+            "keep=" + "(" * 200 + ")" * 200,
+            "keep=3\0",
+            "keep=3 #",
+        ],
+    ),
+    "run_dir": (
+        lambda v: v is None or isinstance(v, Path) or (isinstance(v, str) and "\0" not in v and len(v) < 255),
+        [None, "", "runs/mine", Path("runs"), "a\0b", "x" * 300],
+    ),
+    "report_to": (
+        lambda v: v is None or (isinstance(v, str | list | tuple) and v in ("auto", "none", [], (), ["none"])),
+        ["auto", "none", ["none"], None, "nologger", ["nologger"], [3]],
+    ),
+}
 EXPECTED = re.compile(r"expected|known are|must differ|is refused|installed are", re.I)
 RECEIVED = re.compile(r"received|unknown .*'|is refused|is not installed", re.I | re.S)
 
@@ -119,7 +212,9 @@ def asked(name: str, value: Any) -> dict[str, Any]:
 
 def names_it(name: str, value: Any, message: str) -> bool:
     "Whether a message says which parameter it is about; for options that may be the option."
-    inside = re.findall(r"\w+(?==)", value) if isinstance(value, str) else [str(k) for k in value] if isinstance(value, dict) else []
+    inside = (
+        re.findall(r"\w+(?==)", value) if isinstance(value, str) else [str(k) for k in value] if isinstance(value, dict) else []
+    )
     return any(word in message for word in [name, name.rstrip("s"), *(inside if name == "options" else [])])
 
 
@@ -173,14 +268,24 @@ def test_every_listed_value_once() -> None:
 
 
 # What a run itself may refuse besides: it meets the machine, the method and the rows
-LATER = {"rates": "no trained parameter has", "cache_encoder": "changes what the encoder computes", "accumulate": "batch_size: expected a multiple",
-         "learning_rate": "is not finite", "weight_decay": "is not finite", "beams": "beams"}  # fmt: skip
+LATER = {
+    "rates": "no trained parameter has",
+    "cache_encoder": "changes what the encoder computes",
+    "accumulate": "batch_size: expected a multiple",
+    "learning_rate": "is not finite",
+    "weight_decay": "is not finite",
+    "beams": "beams",
+}
 SLOW = {"backbone", "epochs", "method", "report_to", "run_dir"}  # other worlds, or many steps
 TOO_MUCH = {"steps": 100, "batch_size": 100, "accumulate": 100, "beams": 8}
 
 
 def runs_quickly(name: str, value: Any) -> bool:
-    return name not in SLOW and not (type(value) is int and value > TOO_MUCH.get(name, 2**40)) and not (name == "options" and "beams" in str(value))
+    return (
+        name not in SLOW
+        and not (type(value) is int and value > TOO_MUCH.get(name, 2**40))
+        and not (name == "options" and "beams" in str(value))
+    )
 
 
 @pytest.mark.parametrize("number", range(40 if LONG else 6))

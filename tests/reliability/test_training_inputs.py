@@ -100,7 +100,15 @@ def test_the_last_update_is_checked(method: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["adapter-dagger", "polytropon"])
 def test_weights_that_went_bad_leave_evidence_at_the_next_step(method: str, tmp_path: Path) -> None:
     "Between saves; Polytropon refuses such weights before there is a loss."
-    settings = SHORT | {"learning_rate": 3e38, "clip": 1e9, "warmup": 0, "steps": 6, "eval_every": 6, "save_every": 100, "log_every": 100}
+    settings = SHORT | {
+        "learning_rate": 3e38,
+        "clip": 1e9,
+        "warmup": 0,
+        "steps": 6,
+        "eval_every": 6,
+        "save_every": 100,
+        "log_every": 100,
+    }
     rates = {"rates": {"routing": 3e38}} if method == "polytropon" else {}
     with pytest.raises(hl.training.NonFinite, match="step 1: weight of '.*the last good state is .*step-00000000"):
         hl.train(plain_model(method), run_dir=tmp_path / "run", progress=False, report_to="none", **settings, **rates)
@@ -119,7 +127,7 @@ def test_a_moment_that_is_not_finite_is_not_saved(tmp_path: Path, monkeypatch: p
             next(iter(self.optimizer.state.values()))["exp_avg_sq"].view(-1)[0] = INF
 
     monkeypatch.setattr(Trainer, "update", spoil)
-    with pytest.raises(hl.training.NonFinite, match="step 4: moment of 'exp_avg_sq of .*is not finite.*last good state.*step-00000002"):
+    with pytest.raises(hl.training.NonFinite, match="step 4: moment of 'exp_avg_sq of .*not finite.*state.*step-00000002"):
         toy_run(tmp_path / "run", "adapter-dagger")
     assert list(snapshots(tmp_path / "run" / "checkpoints"))[0] == 2
 
@@ -184,10 +192,15 @@ REFUSED = {
 }
 
 
+REFUSALS = dict(
+    zip(REFUSED, ["finite number", "no trained parameter", "a multiple", "the encoder computes", "backend"], strict=True)
+)
+
+
 @pytest.mark.parametrize("why", REFUSED)
 def test_a_refused_start_does_not_block_its_folder(why: str, tmp_path: Path) -> None:
     model = toy_model("adapter-dagger")
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=REFUSALS[why]):
         hl.train(model, run_dir=tmp_path / "run", progress=False, report_to="none", **(SHORT | REFUSED[why]))
     assert not (tmp_path / "run" / "config.json").exists()
     assert not model.backbone.is_gradient_checkpointing and model.encodings is None
@@ -210,7 +223,8 @@ def test_a_run_without_an_update_gives_way_and_one_with_updates_does_not(tmp_pat
     plain = TrainingBatches.__getitem__
     for broken in (0, 3):
         folder = tmp_path / f"run-{broken}"
-        monkeypatch.setattr(TrainingBatches, "__getitem__", lambda self, step, at=broken: plain(self, step) if step != at else 1 / 0)
+        fail = lambda self, step, at=broken: plain(self, step) if step != at else 1 / 0
+        monkeypatch.setattr(TrainingBatches, "__getitem__", fail)
         with pytest.raises(ZeroDivisionError):
             toy_run(folder)
         monkeypatch.undo()
@@ -242,10 +256,24 @@ def test_gradients_of_the_caller_are_not_trained_on(tmp_path: Path) -> None:
     assert runs[0] == runs[1] and fits[0] == fits[1]
 
 
+def test_random_states_of_the_caller_are_given_back(tmp_path: Path) -> None:
+    import random
+
+    import numpy as np
+
+    torch.manual_seed(7)
+    states = lambda: (random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist())  # noqa: NPY002
+    model = toy_model("adapter-dagger")
+    before = states()
+    hl.train(model, run_dir=tmp_path, progress=False, report_to="none", **(SHORT | {"steps": 2, "eval_every": 2}))
+    assert states() == before
+
+
 def state(model: hl.AdaptedModel) -> list[object]:
     "All that a failed fit must leave alone."
     modes = [module.training for module in model.modules()]
-    return [list(model.tasks), [(n, id(p), p.requires_grad, p.grad) for n, p in model.named_parameters()], modes, torch.get_rng_state().tolist()]
+    parameters = [(name, id(p), p.requires_grad, p.grad) for name, p in model.named_parameters()]
+    return [list(model.tasks), parameters, modes, torch.get_rng_state().tolist()]
 
 
 FAILURES = {
