@@ -52,6 +52,7 @@ from .prompts import (
     Score as Score,
     Style as Style,
     Template as Template,
+    check_labels as check_labels,
     check_protocol as check_protocol,
     style as style,
 )
@@ -71,6 +72,7 @@ from .splits import (
     SplitRule as SplitRule,
     TENTHS as TENTHS,
     available_splits as available_splits,
+    check_overlaps as check_overlaps,
     content_keys as content_keys,
     fresh_rows as fresh_rows,
     overlaps as overlaps,
@@ -82,6 +84,9 @@ from .splits import (
 from .task import (
     READERS as READERS,
     Task as Task,
+    explain_bad_files as explain_bad_files,
+    fault_of_file as fault_of_file,
+    folder_name as folder_name,
     provenance as provenance,
     score as score,
     split_files as split_files,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import check_names
 from .prompts import Accepted, Answer, Classes, FreeText, Row, Score, Template
 from .splits import HALVED_TEST, HALVED_VALIDATION, HELD_OUT, MATCHED, OFFICIAL, TENTHS, Part, SplitRule
-from .task import READERS, Task, split_files
+from .task import READERS, Task, explain_bad_files, split_files
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -243,7 +243,8 @@ def table(rows: Any) -> "Dataset":
     if isinstance(rows, str | Path):
         if Path(rows).suffix not in READERS:
             raise ValueError(f"expected a file ending in {', '.join(READERS)}, received {str(rows)!r}")
-        return load_dataset(READERS[Path(rows).suffix], data_files=str(rows), split="train")
+        with explain_bad_files([str(rows)]):
+            return load_dataset(READERS[Path(rows).suffix], data_files=str(rows), split="train")
     if isinstance(rows, list):
         return Dataset.from_list(rows)
     if hasattr(rows, "columns"):
@@ -273,14 +274,27 @@ def rule_for(names: Sequence[str]) -> SplitRule:
     return HALVED_VALIDATION if "validation" in has else HALVED_TEST if "test" in has else TENTHS
 
 
+def label_ids(labels: Sequence[str], first: Any) -> tuple[Any, ...]:
+    "The values of the column, in the order of the labels: the words, or the numbers that they write; () for 0, 1, …"
+    if isinstance(first, str):
+        return tuple(labels)
+    return tuple(map(int, labels)) if all(re.fullmatch(r"-?\d+", word) for word in labels) else ()
+
+
 def own_answer(data: "DatasetDict", labels: Sequence[str], field: str) -> Answer:
     "Classes when labels are given, and else a text; a column that holds the labels themselves is understood."
     columns = next(iter(data.values()))
     if field not in columns.column_names:
         raise ValueError(f"expected a column {field!r} with the answers, received {', '.join(columns.column_names)}")
+    first = columns[0][field]
+    if not labels and isinstance(first, int | float):
+        raise ValueError(f"labels: the column {field!r} holds numbers, such as {first!r}: expected labels=[...], "
+                         "a word for each class, or answer=Score() for a score; or write the numbers as text")  # fmt: skip
     if not labels:
         return FreeText(field)
-    return Classes(tuple(labels), field, tuple(labels) if isinstance(columns[0][field], str) else ())
+    if isinstance(labels, str) or not all(isinstance(word, str) for word in labels):
+        raise ValueError(f"labels: expected a list of words, such as ['negative', 'positive'], received {labels!r}")
+    return Classes(tuple(labels), field, label_ids(labels, first))
 
 # %% ../../nbs/data/04_benchmarks.ipynb #c2bee488
 def task_from(name: str, data: Any, template: str, labels: Sequence[str] = (), field: str = "label",

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SEED', 'SPLITS', 'OFFICIAL', 'HALVED_VALIDATION', 'HALVED_TEST', 'HELD_OUT', 'MATCHED', 'TENTHS', 'Rows', 'Part',
            'SplitRule', 'released', 'shuffled', 'MissingSplit', 'split_rows', 'available_splits', 'SplitLeak',
-           'LeakWarning', 'prove_disjoint', 'content_keys', 'overlaps', 'fresh_rows']
+           'LeakWarning', 'prove_disjoint', 'content_keys', 'overlaps', 'fresh_rows', 'check_overlaps']
 
 # %% ../../nbs/data/01_splits.ipynb #50e3eaf2
 import hashlib
@@ -175,7 +175,7 @@ class SplitLeak(AssertionError):
 
 
 class LeakWarning(UserWarning):
-    "Splits share rows on purpose, because the released code does."
+    "Splits share rows, because the released code lets them, or many texts, because the data does."
 
 # %% ../../nbs/data/01_splits.ipynb #197df5dc
 def shared_rows(one: Rows, other: Rows) -> Rows:
@@ -210,3 +210,23 @@ def fresh_rows(keys: Sequence[bytes], *seen: Sequence[bytes]) -> np.ndarray:
     "Positions of the keys that occur in none of the others."
     blocked = set().union(*seen)
     return np.array([i for i, key in enumerate(keys) if key not in blocked], dtype=np.int64)
+
+# %% ../../nbs/data/01_splits.ipynb #b427989b
+def check_overlaps(
+    task: str, protocol: str, found: Mapping[str, int], sizes: Mapping[str, int], kept: int, bound: float = 0.1
+) -> None:
+    "Warn of splits that share over `bound` of their texts; raise when taking those of train out leaves nothing to train on."
+    where = f"task {task!r}, protocol {protocol!r}"
+    shared = [f"{pair.split(' in ')[1]} ({count})" for pair, count in found.items() if pair.startswith("train in ") and count]
+    if not kept:
+        raise SplitLeak(f"{where}: all {sizes['train']} rows of train have a text that another split has too, "
+                        f"{' and '.join(shared)}; such rows are taken out, so that nothing is left to train on: "
+                        "give train, validation and test different rows")
+    for pair, count in found.items():
+        one, other = pair.split(" in ")
+        if count < bound * sizes[one] or not count:
+            continue
+        done = "they are taken out of train" if protocol == "clean" and one == "train" else \
+               "weights are chosen by what they are tested on" if one == "validation" else f"the score on {other} is too high"
+        warnings.warn(f"{where}: {count} of {sizes[one]} rows of {one} have a text that {other} has too: {done}. "
+                      f"Give {one} and {other} different rows", LeakWarning, stacklevel=2)

@@ -24,7 +24,7 @@ from ..core.model import AdaptedModel
 from .benchmarks import task
 from .prompts import Accepted, Classes
 from .splits import MissingSplit
-from .task import Task, provenance
+from .task import Task, folder_name, provenance
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -163,7 +163,7 @@ def tokenize(
              "columns": list(token_features())}
     if not len(data): return Dataset.from_dict({c: [] for c in token_features()}, features=token_features())
     key = hashlib.blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
-    folder = cache_root() / "tokens" / f"{name}-{key}"
+    folder = cache_root() / "tokens" / f"{folder_name(name)}-{key}"
     _build_once(folder, lambda to: facts | _write_tokens(data, tokenizer, limits, to, name))
     files = sorted(json.loads((folder / "about.json").read_text())["files"])
     return concatenate_datasets([Dataset.from_file(str(folder / f)) for f in files])

@@ -7,6 +7,7 @@ __all__ = ['injected_names', 'read_task_names', 'RunPlan', 'plan_run']
 
 # %% ../../nbs/experiments/01_workbooks.ipynb #be1cdf89
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from ..nano.settings import setting_of
 from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from ..training.environment import chosen_loggers
 from ..training.recipes import Recipe, departures, make_recipe
-from ..training.run_folder import Run
+from ..training.run_folder import Run, read_run_dir
 from ..training.trainer import train
 from ..training.update import preserve_rng_state, seed_everything
 
@@ -37,20 +38,24 @@ def injected_names(history: Sequence[str]) -> list[str]:
 # %% ../../nbs/experiments/01_workbooks.ipynb #453d191d
 def read_options_text(options: str | Mapping[str, Any] | None) -> dict[str, Any]:
     "Options from a mapping or from text such as 'reduction_factor=16, places=[\"feedforward\"]'."
-    if not options:
-        return {}
+    if options is None or isinstance(options, Mapping) and all(isinstance(name, str) for name in options):
+        return dict(options or {})
     if not isinstance(options, str):
-        return dict(options)
+        raise TypeError(f"options: expected text such as 'reduction_factor=16, mixed=False', or a mapping, received {options!r}")
     try:
         call = ast.parse(f"options({options})", mode="eval").body
-        assert isinstance(call, ast.Call) and not call.args
+        assert isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args  # one call, as it was written
+        names = [keyword.arg for keyword in call.keywords]
+        assert None not in names and len(set(names)) == len(names)
         return {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-    except (SyntaxError, ValueError, AssertionError):
-        raise ValueError(f"options: expected text such as 'reduction_factor=16, mixed=False', received {options!r}") from None
+    except (SyntaxError, ValueError, TypeError, AssertionError, RecursionError, MemoryError):
+        raise ValueError(f"options: expected text such as 'reduction_factor=16, mixed=False', received {options[:200]!r}") from None
 
 # %% ../../nbs/experiments/01_workbooks.ipynb #c0267936
 def read_task_names(names: str | Sequence[str]) -> list[str]:
     "Names of tasks, of which some may be groups; unknown ones are refused."
+    if not isinstance(names, str | list | tuple) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"tasks: expected names such as 'rte,mrpc' or ['rte', 'mrpc'], received {names!r}")
     toy_tasks()
     return read_tasks([one for name in read_tasks(names) for one in tasks_called(name)])
 
@@ -69,9 +74,19 @@ def tasks_called(name: str) -> list[str]:
 BUILT_IN = ("nano", "toy")
 
 
+def is_folder(name: str) -> bool:
+    "Whether there is such a folder; a name that can't be one is none."
+    try:
+        return bool(name) and Path(name).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def check_backbone_name(name: str) -> None:
     "Raise on a name that can't be a backbone, without asking the hub."
-    if name in BUILT_IN or Path(name).is_dir() or name.count("/") == 1:
+    if not isinstance(name, str) or len(name) > 4096:
+        raise TypeError(f"backbone: expected a name such as 'nano' or 't5-base', or a folder's, received {name!r:.80}")
+    if name in BUILT_IN or is_folder(name) or re.fullmatch(r"[\w.-]+/[\w.-]+", name):
         return
     check_names("backbone", [name], [*BUILT_IN, *BACKBONE_SHAPES])
 
@@ -151,13 +166,21 @@ def plan_run(
     "Check the parameters of a workbook, names and values, and plan its run."
     known = ["method", "backbone", "tasks", "options", "run_dir", "report_to", *settings]
     check_names("parameter", injected_names(history), known)
-    given, of_recipe = read_options_text(options), [f.name for f in fields(Recipe)]
+    given, of_recipe = read_options_text(options), {f.name: f.default for f in fields(Recipe)}
+    backbone = str(backbone) if isinstance(backbone, Path) else backbone
+    check_backbone_name(backbone)
+    if not isinstance(method, str):
+        raise TypeError(f"method: expected a name such as 'hyperformer++', received {method!r}")
+    for name in given.keys() & settings.keys():  # a default that stands in a workbook gives way, a value that was chosen does not
+        if settings[name] is not None and settings[name] not in (given[name], of_recipe.get(name)):
+            both = f"{settings[name]!r} and, in options, {given[name]!r}"
+            raise ValueError(f"{name}: expected one value, received {both}; leave one out")
     training = settings | {k: v for k, v in given.items() if k in of_recipe}
     chosen = get_method(method, {k: v for k, v in given.items() if k not in of_recipe})
     if backbone in BUILT_IN:
         chosen, training = fit_small(backbone, chosen, given, training)
-    check_backbone_name(backbone)
     chosen_loggers(report_to)
+    read_run_dir(run_dir)
     check_protocol(training.get("protocol", "clean"))
     names = read_task_names(tasks)
     recipe = make_recipe(method, options=chosen.to_dict(), tasks=names, small=is_small_name(backbone), **training)

@@ -47,6 +47,7 @@ from .recipes import (
     model_recipe as model_recipe,
     paper_of as paper_of,
     training_rows as training_rows,
+    warn_of_scale as warn_of_scale,
 )
 from .run_folder import (
     Run as Run,
@@ -54,6 +55,7 @@ from .run_folder import (
     begin_session as begin_session,
     check_same_run as check_same_run,
     default_folder as default_folder,
+    is_empty as is_empty,
     load_snapshot as load_snapshot,
     load_weights as load_weights,
     locked as locked,
@@ -61,6 +63,7 @@ from .run_folder import (
     newest_snapshot as newest_snapshot,
     peak_memory as peak_memory,
     prune as prune,
+    read_run_dir as read_run_dir,
     run_config as run_config,
     save_snapshot as save_snapshot,
     selected_steps as selected_steps,
@@ -70,6 +73,7 @@ from .run_folder import (
 )
 from .trainer import (
     Trainer as Trainer,
+    gradients as gradients,
     train as train,
 )
 from .update import (
@@ -80,7 +84,9 @@ from .update import (
     autocast as autocast,
     batch_logits as batch_logits,
     batch_loss as batch_loss,
+    check_trainable as check_trainable,
     make_optimizer as make_optimizer,
+    nonfinite_state as nonfinite_state,
     on_device as on_device,
     parameter_groups as parameter_groups,
     preserve_rng_state as preserve_rng_state,

@@ -32,9 +32,14 @@ def chosen_loggers(report_to: str | GeneralTracker | Sequence[str | GeneralTrack
     from accelerate.tracking import get_available_trackers
     from accelerate.utils import is_tensorboard_available
 
+    several = isinstance(report_to, list | tuple)
+    each = list(report_to) if several else [] if report_to is None else [report_to]  # type: ignore[arg-type]
+    if wrong := [t for t in each if not isinstance(t, str | GeneralTracker)]:
+        expected = "'auto', 'none', names of loggers such as 'wandb', or accelerate's trackers"
+        raise TypeError(f"report_to: expected {expected}, received {wrong[0]!r}")
     if report_to == "auto":
         return ["tensorboard"] if is_tensorboard_available() else []
-    named = [report_to] if isinstance(report_to, str | GeneralTracker) else list(report_to or [])
+    named = each
     installed = [str(getattr(t, "value", t)) for t in get_available_trackers()]
     if named == ["all"]:
         return installed

@@ -8,7 +8,7 @@ __all__ = ['paper_source', 'source_losses', 'Start', 'search_simplex', 'choose_s
 # %% ../../nbs/training/06_few_shot.ipynb #c4265d83
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,16 +18,20 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from ..core.errors import check_names
+from ..core.method import fits
 from ..core.generators import TaskLike
 from ..core.model import AdaptedModel
 from ..data.batches import TrainingBatches, evaluation_batches
 from ..data.benchmarks import task
 from ..data.tokens import TaskSplit, load_task_split
 from .evaluation import Evaluation, evaluate
-from .recipes import model_recipe
+from .recipes import is_finite, model_recipe
 from hyperlab.training.update import (
+    NonFinite,
     batch_loss,
+    check_trainable,
     make_optimizer,
+    nonfinite_state,
     on_device,
     parameter_groups,
     preserve_rng_state,
@@ -183,22 +187,35 @@ class Tuning:
         return make_optimizer(parameter_groups(model, factor * self.rate, rates))
 
 
+def clipped_gradients(model: AdaptedModel, batch: dict[str, Any], moved: Sequence[nn.Parameter]) -> float:
+    "Compute the gradients of a batch's mean loss, clipped at norm 1; returns the norm, NaN where weights are not finite."
+    try:
+        loss = batch_loss(model, model, on_device(batch, model.device)) / target_tokens(batch["labels"])
+        loss.backward()
+    except (ValueError, RuntimeError):  # a rule may refuse weights that are not finite
+        if nonfinite_state(model) is None:
+            raise
+        return math.nan
+    return float(torch.nn.utils.clip_grad_norm_(moved, 1.0))
+
+
 def tuned(model: AdaptedModel, rows: TaskSplit, how: Tuning, steps: int, factor: float = 1.0) -> Iterator[int]:
     "Tune step by step; yields the number of steps done, from 0."
     batches = TrainingBatches({rows.task.name: rows.tokens}, min(how.batch_size, len(rows.rows)), seed=how.seed,
                               pad_token_id=model.tokenizer.pad_token_id or 0)
     optimizer, moved = how.optimizer(model, factor), list(trained_parameters(model).values())
+    optimizer.zero_grad(set_to_none=True)  # gradients of the caller's are not this task's
     for step in range(steps):
         yield step
         seed_everything(step_seed(how.seed, step))
         model.train()
-        batch = with_positions(batches[step])
-        loss = batch_loss(model, model, on_device(batch, model.device)) / target_tokens(batch["labels"])
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(moved, 1.0)
+        if not math.isfinite(clipped_gradients(model, with_positions(batches[step]), moved)):
+            raise NonFinite(f"{rows.task.name}: step {step} of tuning at rate {factor * how.rate:g} is not finite")
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     model.eval()
+    if bad := nonfinite_state(model):
+        raise NonFinite(f"{rows.task.name}: after {steps} steps of tuning at rate {factor * how.rate:g}, '{bad[1]}' is not finite")
     yield steps
 
 # %% ../../nbs/training/06_few_shot.ipynb #8048a314
@@ -257,12 +274,14 @@ def cross_validate(model: AdaptedModel, kept: Sequence[nn.Parameter], rows: Task
     for fold in range(folds):
         held_out, rest = fold_of(rows, fold, how.seed)
         for factor in factors:
-            with undone(kept):
+            with undone(kept), suppress(NonFinite):  # a rate that is too high: what it did not reach has no finite loss
                 for step in tuned(model, rest, how, max(candidates), factor):
                     if step in candidates:
-                        losses[factor, step].append(mean_loss(model, held_out))
+                        losses[factor, step].append(math.inf if nonfinite_state(model) else mean_loss(model, held_out))
                     if bar is not None:
                         bar.update(step > 0)
+            for steps in candidates:
+                losses[factor, steps] += [math.inf] * (fold + 1 - len(losses[factor, steps]))
     return [Trial(factor, steps, float(np.mean(found))) for (factor, steps), found in losses.items()]
 
 # %% ../../nbs/training/06_few_shot.ipynb #9b6d62c1
@@ -315,16 +334,61 @@ class Given:
         return evaluate(model, {self.test.task.name: self.test})
 
 
+def check_fit(shots: Any, candidates: Any, factors: Any) -> None:
+    "Raise on numbers that no fit can be made with."
+    if not fits(shots, int) or shots < 2:
+        raise ValueError(f"shots: expected at least 2 examples, received {shots!r}")
+    steps = [0] if candidates is None else list(candidates) if isinstance(candidates, Iterable) else []
+    if not steps or isinstance(candidates, str) or not all(fits(n, int) and n >= 0 for n in steps):
+        raise ValueError(f"candidates: expected numbers of steps, such as (0, 8, 16), or None, received {candidates!r}")
+    tried = list(factors) if isinstance(factors, Iterable) else []
+    if not tried or not all(is_finite(f) and f > 0 for f in tried):
+        raise ValueError(f"factors: expected finite numbers above 0, such as (0.3, 1.0), received {factors!r}")
+
+
+def best_trial(trials: Sequence[Trial]) -> Trial:
+    "The trial with the smallest loss; raises if tuning diverged at every rate, which is no reason to keep the start."
+    tuned = [trial for trial in trials if trial.steps > 0]
+    if tuned and not any(math.isfinite(trial.loss) for trial in tuned):
+        advice = "lower learning_rate, rates or factors; the model is as before"
+        raise NonFinite(f"tuning is not finite at any rate that was tried: {advice}")
+    return min(trials, key=lambda trial: trial.loss)
+
+
 def given(model: AdaptedModel, name: str, shots: int, seed: int, protocol: str, eval_examples: int | None, how: Tuning,
           candidates: Sequence[int] | None, factors: Sequence[float]) -> Given:
     "The examples of a fit: the same ones for every method."
-    if shots < 2:
-        raise ValueError(f"shots: expected at least 2 examples, received {shots}")
     rows = load_task_split(name, "train", model, protocol, shots, seed=seed)
     if len(rows.rows) < shots:
         raise ValueError(f"shots: expected at most {len(rows.rows)}, the rows that {name} has for training, received {shots}")
     test = load_task_split(name, "test", model, protocol, eval_examples)
     return Given(rows, test, how, candidates or default_candidates(shots), factors)
+
+# %% ../../nbs/training/06_few_shot.ipynb #050401e9
+HELD = ("_parameters", "_buffers", "_modules")
+
+
+@contextmanager
+def unchanged_by_failure(model: AdaptedModel) -> Iterator[None]:
+    "If the block fails, the model is as before, bit for bit: tasks, modules, values, gradients, what is trained, modes."
+    tasks, modules = list(model.tasks), [(vars(m), dict(vars(m)), [dict(vars(m)[kind]) for kind in HELD]) for m in model.modules()]
+    values = [(p, p.detach().clone() if p.requires_grad else None, p.requires_grad, p.grad) for p in model.parameters()]
+    try:
+        yield
+    except BaseException:
+        model.tasks[:] = tasks
+        for fields, before, held in modules:
+            fields.clear()
+            fields.update(before)
+            for kind, content in zip(HELD, held, strict=True):
+                fields[kind].clear()
+                fields[kind].update(content)
+        with torch.no_grad():
+            for parameter, value, trained, gradient in values:
+                parameter.requires_grad, parameter.grad = trained, gradient
+                if value is not None:
+                    parameter.copy_(value)
+        raise
 
 # %% ../../nbs/training/06_few_shot.ipynb #37fa3ba0
 def few_shot(
@@ -347,23 +411,28 @@ def few_shot(
     progress: bool = True,
 ) -> FewShot:
     "Add a task to a model and tune it on a few examples; how long and how fast is chosen by cross-validation on them."
+    check_trainable(model)
     task(name)
-    recipe = model_recipe(model, "clean", learning_rate=learning_rate, rates=dict(rates) if rates else None)
+    check_fit(shots, candidates, factors)
+    own: Any = dict(rates) if isinstance(rates, Mapping) and rates else rates or None
+    limits = {"seed": seed, "batch_size": batch_size, "eval_examples": eval_examples}
+    recipe = model_recipe(model, "clean", learning_rate=learning_rate, rates=own, **limits)
     how = Tuning(recipe.learning_rate, recipe.rates, batch_size, seed)
     it = given(model, name, shots, seed, protocol, eval_examples, how, candidates, factors)
     movable(model, tune, norms)  # refused before the model is changed
-    if name in model.tasks:
-        begun = Start(name, "by hand")
-    else:
-        begun = choose_start(model, it.rows, like)
-        model.add_task(name, like=begun.like)
-    start = it.tested(model) if test_start else None
-    with preserve_rng_state(), tuning(model, tune, norms) as kept:
-        trials = it.choose(model, kept, progress)
-        best = min(trials, key=lambda trial: trial.loss)
-        for _ in tuned(model, it.rows, how, best.steps, best.factor):
-            pass
-        trained = sum(p.numel() for p in kept)
-    end = start if start and best.steps == 0 else it.tested(model)
+    with unchanged_by_failure(model):
+        if name in model.tasks:
+            begun = Start(name, "by hand")
+        else:
+            begun = choose_start(model, it.rows, like)
+            model.add_task(name, like=begun.like)
+        start = it.tested(model) if test_start else None
+        with preserve_rng_state(), tuning(model, tune, norms) as kept:
+            trials = it.choose(model, kept, progress)
+            best = best_trial(trials)
+            for _ in tuned(model, it.rows, how, best.steps, best.factor):
+                pass
+            trained = sum(p.numel() for p in kept)
+        end = start if start and best.steps == 0 else it.tested(model)
     return FewShot(name, model.method.name, shots, seed, begun, tune, norms, trained, best.factor * how.rate, best.steps, trials,
                    start.tasks[name] if start else {}, end.tasks[name], end.predictions[name])

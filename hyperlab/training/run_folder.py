@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['RunIsBusy', 'locked', 'versions', 'peak_memory', 'Run', 'snapshot_name', 'save_snapshot', 'snapshots', 'needed_steps',
            'selected_steps', 'newest_snapshot', 'load_weights', 'load_snapshot', 'prune', 'begin_session', 'run_config',
-           'check_same_run', 'default_folder']
+           'is_empty', 'check_same_run', 'default_folder', 'read_run_dir']
 
 # %% ../../nbs/training/03_run_folder.ipynb #a438a579
 import hashlib
@@ -33,6 +33,7 @@ from torch import Tensor
 from ..core.files import fault_of, now, publish, read_json, set_aside, sync_folder, write_json, write_manifest
 from ..core.checkpoint import read_checkpoint
 from ..core.model import AdaptedModel, fill
+from ..data.task import folder_name
 from .recipes import Recipe, Splits, model_departures
 from .update import Progress
 
@@ -127,6 +128,18 @@ def peak_memory() -> dict[str, int]:
     peak = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
     return peak | ({"device": torch.cuda.max_memory_allocated()} if torch.cuda.is_available() else {})
 
+# %% ../../nbs/training/03_run_folder.ipynb #14bbc81b
+def read_record(path: Path) -> dict[str, Any]:
+    "A record of a run; the error names the file if it can't be read."
+    advice = "restore it, or move its folder away"
+    try:
+        record = read_json(path)
+    except ValueError as error:
+        raise ValueError(f"'{path}' is damaged: expected JSON as hl.train writes it, received {error}; {advice}") from error
+    if not isinstance(record, dict):
+        raise ValueError(f"'{path}' is damaged: expected a record, received {type(record).__name__}; {advice}")
+    return record
+
 # %% ../../nbs/training/03_run_folder.ipynb #43283926
 class Run:
     "A run's folder: its files, and what they say as tables."
@@ -145,7 +158,7 @@ class Run:
         "What was asked: model, recipe, data, versions."
         if not (self.path / "config.json").is_file():
             raise FileNotFoundError(f"'{self.path}' holds no run: expected a config.json in it, as hl.train(run_dir=...) writes")
-        return read_json(self.path / "config.json")
+        return read_record(self.path / "config.json")
 
     @property
     def finished(self) -> bool:
@@ -156,7 +169,7 @@ class Run:
         "What came out; only of a finished run."
         if not self.finished:
             raise RuntimeError(f"'{self.path}' is not finished: give the same command again, it goes on where it stopped")
-        return read_json(self.path / "result.json")
+        return read_record(self.path / "result.json")
 
     @property
     def log(self) -> "pd.DataFrame":
@@ -336,18 +349,44 @@ def differences(old: Any, new: Any, name: str = "") -> list[str]:
     return [] if old == new else [f"{name}: {old!r} there, {new!r} asked for"]
 
 # %% ../../nbs/training/03_run_folder.ipynb #034bd81d
+def is_empty(run: Run) -> bool:
+    "Whether a run has a config and no saved update: its start was refused or cut off, and nothing is lost with it."
+    saved = list(snapshots(run.checkpoints))
+    return not run.finished and (saved == [0] or not (saved or run.log_file.length()))
+
+
 def check_same_run(run: Run, config: dict[str, Any]) -> None:
     "Raise unless the folder holds the run that is asked for; warn if it was begun with other versions."
     there, asked = run.config, json.loads(json.dumps(config))
-    if found := [d for key in COMPARED for d in differences(there[key], asked[key], key)]:
+    if found := [d for key in COMPARED for d in differences(there.get(key), asked[key], key)]:
+        if is_empty(run):
+            shutil.rmtree(run.checkpoints, ignore_errors=True)
+            write_json(run.path / "config.json", config)
+            return
         raise ValueError(f"'{run.path}' holds another run: {'; '.join(found[:6])}. Choose another run_dir, or the same settings")
-    if changed := differences(there["versions"], asked["versions"]):
+    if changed := differences(there.get("versions"), asked["versions"]):
         warnings.warn(f"'{run.path}' was begun with other versions ({'; '.join(changed)}): bits may differ", stacklevel=3)
 
 # %% ../../nbs/training/03_run_folder.ipynb #2eb96909
 def default_folder(model: AdaptedModel, recipe: Recipe) -> Path:
     "The folder of a run that was given none: a readable name that differs when settings differ."
-    tasks = "+".join(model.tasks[:3]) + (f"+{len(model.tasks) - 3}" if len(model.tasks) > 3 else "")
+    tasks = "+".join(map(folder_name, model.tasks[:3])) + (f"+{len(model.tasks) - 3}" if len(model.tasks) > 3 else "")
     settings = json.dumps([model.method.to_dict(), model.tasks, model.source.name, asdict(recipe)], sort_keys=True)
     digest = hashlib.sha256(settings.encode()).hexdigest()[:6]
     return Path("runs") / f"{model.method.name}-{tasks}-{recipe.protocol}-{recipe.seed}-{digest}"
+
+# %% ../../nbs/training/03_run_folder.ipynb #75f2a8e7
+def read_run_dir(run_dir: Any) -> Path | None:
+    "The folder that was asked for, checked; None where none was."
+    if run_dir is None or run_dir == "":
+        return None
+    if not isinstance(run_dir, str | os.PathLike) or isinstance(run_dir, bytes):
+        raise TypeError(f"run_dir: expected a folder's name, such as 'runs/mine', or None, received {run_dir!r}")
+    path, wrong = Path(run_dir), ""
+    if "\0" in str(path) or any(len(part.encode(errors="replace")) > 255 for part in path.parts):
+        wrong = "no file system has such a name"
+    elif taken := next((p for p in (path, *path.parents) if p.exists() and not p.is_dir()), None):
+        wrong = f"'{taken}' is a file"
+    if wrong:
+        raise ValueError(f"run_dir: expected a folder's name, received {str(path)[:80]!r}: {wrong}; choose another one")
+    return path

@@ -6,7 +6,7 @@
 __all__ = ['SCHEDULES', 'OPTIMIZERS', 'token_loss', 'target_tokens', 'batch_logits', 'with_positions', 'batch_loss',
            'split_batch', 'on_device', 'trained_parameters', 'parameter_groups', 'rate_factor', 'make_optimizer',
            'set_rates', 'step_seed', 'seed_everything', 'preserve_rng_state', 'total', 'autocast', 'Progress',
-           'NonFinite', 'replay', 'stop_at_nonfinite']
+           'NonFinite', 'replay', 'nonfinite_state', 'check_trainable', 'stop_at_nonfinite']
 
 # %% ../../nbs/training/00_update.ipynb #c11306ec
 import hashlib
@@ -231,7 +231,7 @@ class Diagnosis:
     "Where numbers stopped being finite."
 
     step: int
-    kind: str  # weight, output or gradient
+    kind: str  # weight, moment, output or gradient
     module: str  # the first bad module (or parameter)
     examples: list[tuple[str, int]]  # task and row of those concerned
 
@@ -256,7 +256,12 @@ def diagnose(model: AdaptedModel, batch: Mapping[str, Any], step: int, seed: int
     seed_everything(seed)
     model.zero_grad()
     with watched(model) as failed:
-        logits = batch_logits(model, model, batch)
+        try:
+            logits = batch_logits(model, model, batch)
+        except (ValueError, RuntimeError, ArithmeticError):  # a rule that draws from a distribution refuses what is not finite
+            if not failed:
+                raise
+            return Diagnosis(step, "output", failed[0], examples_of(batch))
     losses = torch.stack([token_loss(o, y, smoothing) for o, y in zip(logits, batch["labels"], strict=True)])
     if failed or not finite(losses):
         return Diagnosis(step, "output", failed[0] if failed else "loss", examples_of(batch, ~torch.isfinite(losses)))
@@ -267,7 +272,7 @@ def diagnose(model: AdaptedModel, batch: Mapping[str, Any], step: int, seed: int
 
 # %% ../../nbs/training/00_update.ipynb #ea8e9415
 class NonFinite(ArithmeticError):
-    "A loss or gradient is not finite; the weights were not updated."
+    "A loss, a gradient or a trained weight is not finite; no such state is saved or judged."
 
 # %% ../../nbs/training/00_update.ipynb #2e5f6075
 def keep_evidence(
@@ -300,14 +305,48 @@ def replay(folder: str | Path, backbone: Any = None) -> Diagnosis | None:
     with torch.autocast(model.device.type, torch.bfloat16, enabled=facts["precision"] == "bf16"):
         return diagnose(model.train(), on_device(batch, model.device), facts["step"], facts["seed"], facts["label_smoothing"])
 
+# %% ../../nbs/training/00_update.ipynb #7de3b903
+def nonfinite_state(model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> tuple[str, str] | None:
+    "The first trained weight that is not finite, or moment of the optimiser, as (kind, name); None if all are finite."
+    trained = trained_parameters(model)
+    for name, parameter in trained.items():
+        if not finite(parameter.detach()):
+            return "weight", name
+    for name, parameter in trained.items() if optimizer is not None else ():
+        for moment, value in optimizer.state.get(parameter, {}).items():  # type: ignore[union-attr]
+            if not finite(value):
+                return "moment", f"{moment} of {name}"
+    return None
+
+# %% ../../nbs/training/00_update.ipynb #fdc74f51
+TRAINABLE = (torch.float32, torch.bfloat16, torch.float64)
+
+# %% ../../nbs/training/00_update.ipynb #5a69c34c
+def check_trainable(model: Any) -> None:
+    "Raise unless this is a model that can be trained: adapted, in a precision that holds T5's numbers, and finite."
+    if not isinstance(model, AdaptedModel):
+        raise TypeError(f"model: expected what hl.adapt or hl.load returns, received {model!r:.60}; "
+                        "for example hl.train(hl.adapt('nano', 'hyperformer++', 'nano-rte'))")  # fmt: skip
+    for name, parameter in trained_parameters(model).items():
+        if parameter.dtype not in TRAINABLE:
+            raise ValueError(f"model: expected weights in float32, bfloat16 or float64, received {parameter.dtype} for '{name}': "
+                             "T5's numbers exceed fp16's 65,504; call model.float() first")  # fmt: skip
+    if bad := nonfinite_state(model):
+        raise NonFinite(f"model: expected finite weights before training, received NaN or infinity in '{bad[1]}'; load it again")
+
 # %% ../../nbs/training/00_update.ipynb #206194ce
 def stop_at_nonfinite(
-    folder: Path, model: AdaptedModel, batch: Mapping[str, Any], step: int, seed: int, smoothing: float, precision: str
-) -> NoReturn:
-    "Diagnose a step whose loss or gradient is not finite, keep the evidence in `folder`, and raise."
-    placed = on_device(batch, model.device)
-    with autocast(precision, model.device):
-        found = diagnose(model, placed, step, seed, smoothing)
+    folder: Path, model: AdaptedModel, batch: Mapping[str, Any], step: int, seed: int, smoothing: float, precision: str,
+    bad: tuple[str, str] | None = None, good: Path | None = None,
+) -> NoReturn:  # fmt: skip
+    "Diagnose a step that is not finite (or take `bad` for the diagnosis), keep the evidence in `folder`, and raise."
+    placed, found = on_device(batch, model.device), Diagnosis(step, *bad, examples_of(batch)) if bad else None
+    if found is None:
+        with autocast(precision, model.device):
+            found = diagnose(model, placed, step, seed, smoothing)
     found = found or Diagnosis(step, "gradient", "the batch's sum", examples_of(batch))
     keep_evidence(folder, model, placed, found, seed, smoothing, precision)
-    raise NonFinite(f"{found}. The weights were not updated; batch and weights are in '{folder}' for hl.training.replay")
+    updated = found.kind in ("weight", "moment")
+    what = "An update made it so: lower learning_rate or clip" if updated else "The weights were not updated"
+    last = f"; the last good state is '{good}'" if good is not None else ""
+    raise NonFinite(f"{found}. {what}; batch and weights are in '{folder}' for hl.training.replay{last}")
