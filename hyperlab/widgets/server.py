@@ -45,7 +45,7 @@ SETTINGS = {
         "multi_kernel_manager_class": VisitorKernels,
     },
     "VoilaKernelManager": {"fill_delay": 10.0},  # seconds
-    "MappingKernelManager": {"cull_idle_timeout": 600, "cull_interval": 60},  # seconds
+    "MappingKernelManager": {"cull_idle_timeout": 300, "cull_interval": 30},  # seconds
 }
 
 # %% ../../nbs/widgets/05_server.ipynb #b21ec7f9
@@ -85,7 +85,8 @@ class WrongHost(RequestHandler):
     def prepare(self) -> None:
         self.set_status(403)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish("This server answers only to its own host names, such as localhost: add others with --DashboardServer.local_hostnames=name\n")
+        wanted = "expected a host name of this server, such as localhost"
+        self.finish(f"{wanted}, received {self.request.host_name!r}: add it with --DashboardServer.local_hostnames=name\n")
 
 # %% ../../nbs/widgets/05_server.ipynb #779c3a98
 class DashboardServer(Voila):

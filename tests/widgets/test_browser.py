@@ -23,7 +23,7 @@ from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
 from hyperlab.analysis.probes import Instances
-from hyperlab.nano.toy import toy_backbone
+from hyperlab.nano.toy import toy_backbone, toy_tokenizer
 from hyperlab.widgets.panel import page
 
 pytestmark = pytest.mark.slow
@@ -301,6 +301,33 @@ def test_a_hundred_thousand_points_follow_the_hand(
     seen.page.locator(".hl-map .hl-legend button").first.focus()  # the first group alone, for eyes that see no colour
     seen.until(lambda: seen.pixels(canvas) != closer)
     seen.keep("many")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+RUNS = "window.ran = true"
+IMAGE = f"<img src=x onerror='{RUNS}'>"
+HOSTILE = f"<script>{RUNS}</script>", f"<!--<script>{RUNS}//", f"</script>{IMAGE}", f'"&{IMAGE}'
+
+
+def test_names_and_texts_with_tags_are_shown_and_not_run(browser: Any, tmp_path: Path) -> None:
+    model = hl.adapt(toy_backbone(dropout=0.0), "hyperformer++", HOSTILE, tokenizer=toy_tokenizer(), reduction_factor=4)
+    board = hl.dashboard(model, tmp_path / "runs")
+    toy_run(tmp_path / "runs" / IMAGE)
+    runs, mixer = board.panels[-1], board.panels[2]
+    mixer.asked = {"number": 1, "text": " ".join(HOSTILE)}
+    mixer.answer = {**mixer.answer, "text": HOSTILE[1], "probabilities": [{"word": HOSTILE[2], "p": 0.7}]}
+    runs.look()
+    board.header.about = HOSTILE[0]
+    (tmp_path / "report.html").write_text(board.report(), encoding="utf-8")
+    seen = Watched(browser)
+    seen.page.goto((tmp_path / "report.html").as_uri())
+    seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
+    seen.page.wait_for_timeout(300)
+    assert seen.page.evaluate("window.ran") is None and not seen.page.locator("img").count()
+    assert seen.page.locator(".hl-map .hl-point[data-group]").count() == len(HOSTILE)
+    shown = seen.page.locator("body").inner_text()
+    assert all(text in shown for text in HOSTILE[:3]) and IMAGE in shown
+    assert seen.page.get_by_label("text for the model").input_value() == " ".join(HOSTILE)
     assert seen.clean(), (seen.errors, seen.outside)
 
 
