@@ -24,7 +24,8 @@ from toy_runs import toy_model, toy_run
 import hyperlab as hl
 from hyperlab.analysis.probes import Instances
 from hyperlab.nano.toy import toy_backbone, toy_tokenizer
-from hyperlab.widgets.panel import page
+from hyperlab.widgets import panel as panel_module
+from hyperlab.widgets.panel import front, page
 
 pytestmark = pytest.mark.slow
 
@@ -301,6 +302,74 @@ def test_a_hundred_thousand_points_follow_the_hand(
     seen.page.locator(".hl-map .hl-legend button").first.focus()  # the first group alone, for eyes that see no colour
     seen.until(lambda: seen.pixels(canvas) != closer)
     seen.keep("many")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+LATE = """
+const model = { ...frozen(start), frozen: false, heard: {}, on(name, call) { (this.heard[name] ??= []).push(call); } };
+const el = document.createElement("div");  // off screen: not on the page yet
+render({ model, el });
+for (const [name, value] of Object.entries(state)) {
+  model.set(name, value);
+  for (const call of model.heard[`change:${name}`] ?? []) call();
+}
+setTimeout(() => document.body.append(el), 200);
+"""
+
+
+def opened_early(browser: Any, folder: Path, panel: Any) -> Watched:
+    "A panel that is drawn off screen, before its data arrive one by one, and put on the page afterwards."
+    names = [n for n in panel.traits(sync=True) if n not in panel_module.SKIPPED and not n.startswith("_")]
+    names.sort(key=lambda name: name == "coordinates")  # they come last
+    start = {n: panel_module.plain(panel.traits()[n].default()) for n in names}
+    state = {n: panel_module.plain(getattr(panel, n)) for n in names}
+    facts = f"const start = {json.dumps(start)}, state = {json.dumps(state)};"
+    script = "\n".join([panel_module.REMEMBERS, panel._esm.replace("export default { render };", ""), facts, LATE])
+    head = f'<meta charset="utf-8"><style>{front("look.css")}</style>'
+    (folder / "early.html").write_text(f'{head}<body><script type="module">{script}</script></body>', encoding="utf-8")
+    seen = Watched(browser)
+    seen.page.goto((folder / "early.html").as_uri())
+    seen.page.wait_for_timeout(800)
+    return seen
+
+
+def test_panels_that_are_drawn_off_screen_before_their_data_fill_up(browser: Any, tmp_path: Path) -> None:
+    model = toy_model().eval()
+    chart = opened_early(browser, tmp_path, hl.EmbeddingMap(model))
+    assert chart.page.locator(".hl-map .hl-point[data-group]").count() == 2 and not chart.errors, chart.errors
+    inputs = hl.EmbeddingMap(model, instances=Instances(torch.randn(400, 8), ["a", "b"] * 200, ["yes"] * 400))
+    inputs.choose({"what": "instances", "colour": "task"})
+    many = opened_early(browser, tmp_path, inputs)
+    assert many.page.locator(".hl-map .hl-plane canvas").count() == 1 and not many.errors, many.errors
+    inspector = opened_early(browser, tmp_path, hl.AdapterInspector(model))
+    assert inspector.page.locator(".hl-inspector .hl-grid button").count() and not inspector.errors, inspector.errors
+    mixer = opened_early(browser, tmp_path, hl.TaskMixer(model))
+    assert mixer.page.locator(".hl-mixer .hl-sliders input").count() == 2 and not mixer.errors, mixer.errors
+
+
+def test_a_slider_of_the_map_stays_under_the_hand(browser: Any, dashboard: str) -> None:
+    seen = Watched(browser)
+    seen.page.goto(dashboard, wait_until="commit")
+    seen.page.wait_for_selector(".hl-map .hl-point")
+    quiet_path(seen)
+    layer, title = seen.page.get_by_label("layer", exact=True), seen.page.locator(".hl-map .hl-sub")
+    last = int(layer.get_attribute("max") or 0)
+    layer.scroll_into_view_if_needed()
+    box = layer.bounding_box()
+    y, at = box["y"] + box["height"] / 2, lambda step: box["x"] + 8 + (box["width"] - 16) * step / last
+    seen.page.mouse.move(at(0), y)
+    seen.page.mouse.down()
+    for step in range(1, last + 1):
+        before = title.text_content()
+        seen.page.mouse.move(at(step), y, steps=4)
+        seen.until(lambda before=before: title.text_content() != before)  # drawn while the button is down
+    seen.page.mouse.up()
+    assert layer.input_value() == str(last)
+    for step in range(last - 1, 0, -1):
+        before = title.text_content()
+        seen.page.keyboard.press("ArrowLeft")
+        seen.until(lambda before=before: title.text_content() != before)
+        assert layer.input_value() == str(step) and layer.evaluate("e => e === document.activeElement")
     assert seen.clean(), (seen.errors, seen.outside)
 
 
