@@ -61,11 +61,10 @@ export: $(READY)
 lab: $(READY)
 	jupyter lab nbs
 
-# Voilà with a page of ours that asks for nothing outside; SOURCE and RUNS as in the notebook's parameters. The kernel for
-# the next reader starts ten seconds after this one's is taken: at once, the two would compete for the first screen
+# SOURCE and RUNS as in the notebook's parameters; how it is served, and which kernels it keeps, is told in nbs/widgets/05_server
 dashboard: $(READY)
 	JUPYTER_PATH=$(CURDIR)/hyperlab/widgets/front/jupyter $(if $(SOURCE),HYPERLAB_SOURCE=$(abspath $(SOURCE))) $(if $(RUNS),HYPERLAB_RUNS=$(abspath $(RUNS))) \
-		voila nbs/dashboard.ipynb --template=hyperlab --preheat_kernel=True --pool_size=1 --VoilaKernelManager.fill_delay=10 $(VOILA)
+		python -m hyperlab.widgets.server nbs/dashboard.ipynb $(VOILA)
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -36,8 +36,8 @@ def main() -> None:
     if path is None:
         raise SystemExit("expected Chrome or Chromium on the path, found none: apt-get install chromium")
     before, after = hl.task_view(nano_adapted("hyperformer++")), hl.task_view(hl.load("nano"))
-    pictures = {"task_map": (hl.task_map(before, after), 1100, 460), "nano_scores": (score_picture(), 1000, 420),
-                "fewshot": (hl.shot_curves(nano_fits()), 1200, 620)}  # fmt: skip
+    pictures = {"task_map": (hl.analysis.task_map(before, after), 1100, 460), "nano_scores": (score_picture(), 1000, 420),
+                "fewshot": (hl.experiments.shot_curves(nano_fits()), 1200, 620)}  # fmt: skip
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1200, "height": 600})

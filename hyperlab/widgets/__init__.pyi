@@ -3,6 +3,7 @@ from . import adapter_inspector as adapter_inspector
 from . import dashboard as dashboard
 from . import embedding_map as embedding_map
 from . import panel as panel
+from . import server as server
 from . import task_mixer as task_mixer
 from .adapter_inspector import (
     AdapterInspector as AdapterInspector,
@@ -20,6 +21,9 @@ from .panel import (
     open_model as open_model,
     page as page,
     task_facts as task_facts,
+)
+from .server import (
+    DashboardServer as DashboardServer,
 )
 from .task_mixer import (
     TaskMixer as TaskMixer,

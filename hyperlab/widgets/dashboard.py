@@ -15,6 +15,7 @@ import ipywidgets
 import traitlets
 
 from ..core.checkpoint import CONFIG, find_checkpoint, is_shipped
+from ..core.errors import check_names
 from ..core.model import AdaptedModel
 from ..experiments.runs import find_runs, run_row
 from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
@@ -135,6 +136,7 @@ class Header(Panel):
         if asked.get("report"):
             self.send({"file": "hyperlab.html", "type": "text/html"}, buffers=[self.dashboard.report().encode()])
         if asked.get("choose"):
+            check_names("model", [asked["choose"]], [source for source, _ in self.choices])
             self.chosen = asked["choose"]
             self.dashboard.look_at(self.chosen)
 

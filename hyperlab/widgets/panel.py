@@ -41,6 +41,10 @@ class Panel(anywidget.AnyWidget):
             cls._esm = front("common.js") + front(cls.script)
         super().__init_subclass__(**options)
 
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        "Take what the page asks; the other traits are the kernel's to say."
+        super().set_state({name: value for name, value in sync_data.items() if name == "asked"})
+
     @traitlets.observe("asked")
     def _answer(self, change: Any) -> None:
         try:
@@ -75,7 +79,7 @@ def standing_alone(panel: Panel) -> str:
     "A panel as HTML that draws itself from its state, without kernel or network."
     names = [name for name in panel.traits(sync=True) if not name.startswith("_") and name not in SKIPPED]
     state = {name: plain(getattr(panel, name)) for name in names}
-    content = json.dumps(state).replace("</", "<\\/")
+    content = json.dumps(state).replace("<", "\\u003c")  # names and texts may hold tags; inside a script none may open or close
     script = panel._esm.replace("export default { render };", "") if isinstance(panel._esm, str) else ""
     place = f"panel-{panel.script.partition('.')[0]}-{id(panel)}"
     return (f'<div id="{place}"></div><style>{front("look.css")}</style><script type="module">{REMEMBERS}{script}\n'

@@ -5,165 +5,41 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import shutil
-import socket
 import statistics
 import struct
 import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from served_pages import ROOT, SHOTS, SOURCE, Watched, chromium, free_port, say, served, voila
 from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
-from hyperlab.core.files import asset
 from hyperlab.analysis.probes import Instances
-from hyperlab.nano.toy import toy_backbone
-from hyperlab.widgets.panel import page
+from hyperlab.nano.toy import toy_backbone, toy_tokenizer
+from hyperlab.widgets import panel as panel_module
+from hyperlab.widgets.panel import front, page
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
-TEMPLATES = Path(hl.__file__).parent / "widgets" / "front" / "jupyter"
-SHIPPED = asset("nano", "run", "model")
-SOURCE = "nano" if SHIPPED.is_dir() else "toy"
-SERVED = re.search(r"voila nbs/dashboard.ipynb (.*) \$\(VOILA\)", (ROOT / "Makefile").read_text())
-VOILA = SERVED[1].split()  # the options that `make dashboard` has
-PATIENCE = 240_000  # ms, for what may take long on a busy machine; nothing is asserted on time
-SHOTS = os.environ.get("HYPERLAB_SCREENSHOTS")  # a folder, to keep pictures of every panel
-
-
-def find_chromium() -> str | None:
-    "A browser that is there, or that may be installed."
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    found = next((path for name in names if (path := shutil.which(name))), None)
-    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
-        subprocess.run(["apt-get", "install", "-y", "-q", "chromium"], capture_output=True, timeout=600, check=False)
-        found = shutil.which("chromium")
-    return found
-
-
-def missing(reason: str) -> None:
-    "Skip in one line, or fail where browsers are required."
-    if os.environ.get("HYPERLAB_BROWSER") == "required":
-        pytest.fail(f"browser tests are required here: {reason}")
-    pytest.skip(f"browser tests: {reason}")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright is not installed (pip install playwright)")
-    path = find_chromium()
-    if path is None:
-        missing("no chromium found and none could be installed (apt-get install chromium)")
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium() as started:
         yield started
-        started.close()
-
-
-class Watched:
-    "A page, with what went wrong on it and what it asked for outside."
-
-    def __init__(self, browser: Any, width: int = 1280, **options: Any):
-        self.page = browser.new_context(viewport={"width": width, "height": 900}, **options).new_page()
-        self.page.set_default_timeout(PATIENCE)
-        self.errors: list[str] = []
-        self.outside: list[str] = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", self._asked)
-
-    def _asked(self, request: Any) -> None:
-        inside = ("http://localhost", "http://127.0.0.1", "ws://localhost", "ws://127.0.0.1", "data:", "blob:", "file:")
-        if not request.url.startswith(inside):
-            self.outside.append(request.url)
-
-    def clean(self) -> bool:
-        return not self.errors and not self.outside
-
-    def until(self, what: Callable[[], bool]) -> None:
-        "Wait until something is so."
-        end = time.monotonic() + PATIENCE / 1000
-        while not what():
-            assert time.monotonic() < end, "waited in vain"
-            self.page.wait_for_timeout(50)
-
-    def fact(self, panel: str, name: str) -> str | None:
-        "What a panel says of itself."
-        found: str | None = self.page.locator(f".hl-{panel}").first.evaluate("(e, name) => e.dataset[name] ?? null", name)
-        return found
-
-    def pixels(self, selector: str) -> str:
-        "The pixels of a canvas."
-        drawn: str = self.page.locator(selector).first.evaluate("c => c.toDataURL()")
-        return drawn
-
-    def keep(self, name: str, selector: str | None = None) -> None:
-        "Keep a picture, if pictures are wanted."
-        if SHOTS:
-            Path(SHOTS).mkdir(parents=True, exist_ok=True)
-            self.page.locator(selector or ".hl").first.scroll_into_view_if_needed()
-            target = self.page.locator(selector).first if selector else self.page
-            target.screenshot(path=str(Path(SHOTS) / f"{name}.png"), **({} if selector else {"full_page": True}))
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-@contextmanager
-def served(command: list[str], port: int, path: str, folder: Path, **environment: str) -> Iterator[str]:
-    "A server until the end of the block; its address."
-    inherited = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HYPERLAB_SOURCE": SOURCE} | environment
-    with open(folder / "server.log", "wb") as log:
-        process = subprocess.Popen(command, cwd=folder, env=inherited, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        address, end = f"http://localhost:{port}", time.monotonic() + PATIENCE / 1000
-        while time.monotonic() < end:
-            assert process.poll() is None, (folder / "server.log").read_text()[-2000:]
-            try:
-                urllib.request.urlopen(f"{address}{path}", timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.2)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-@contextmanager
-def voila(folder: Path, **environment: str) -> Iterator[str]:
-    "The dashboard, served as `make dashboard` does."
-    port = free_port()
-    notebook, options = str(ROOT / "nbs" / "dashboard.ipynb"), ["--no-browser", f"--port={port}", *VOILA]
-    command = [sys.executable, "-m", "voila", notebook, *options]
-    with served(command, port, "/voila/static/voila.js", folder, JUPYTER_PATH=str(TEMPLATES), **environment) as address:
-        yield address
 
 
 @pytest.fixture(scope="module")
 def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with voila(tmp_path_factory.mktemp("voila")) as address:
         yield address
-
-
-def say(capsys: pytest.CaptureFixture[str], line: str) -> None:
-    with capsys.disabled():
-        print(f"\n  {line}", end="")
 
 
 def move_by_key(seen: Watched) -> dict[str, float]:
@@ -426,6 +302,101 @@ def test_a_hundred_thousand_points_follow_the_hand(
     seen.page.locator(".hl-map .hl-legend button").first.focus()  # the first group alone, for eyes that see no colour
     seen.until(lambda: seen.pixels(canvas) != closer)
     seen.keep("many")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+LATE = """
+const model = { ...frozen(start), frozen: false, heard: {}, on(name, call) { (this.heard[name] ??= []).push(call); } };
+const el = document.createElement("div");  // off screen: not on the page yet
+render({ model, el });
+for (const [name, value] of Object.entries(state)) {
+  model.set(name, value);
+  for (const call of model.heard[`change:${name}`] ?? []) call();
+}
+setTimeout(() => document.body.append(el), 200);
+"""
+
+
+def opened_early(browser: Any, folder: Path, panel: Any) -> Watched:
+    "A panel that is drawn off screen, before its data arrive one by one, and put on the page afterwards."
+    names = [n for n in panel.traits(sync=True) if n not in panel_module.SKIPPED and not n.startswith("_")]
+    names.sort(key=lambda name: name == "coordinates")  # they come last
+    start = {n: panel_module.plain(panel.traits()[n].default()) for n in names}
+    state = {n: panel_module.plain(getattr(panel, n)) for n in names}
+    facts = f"const start = {json.dumps(start)}, state = {json.dumps(state)};"
+    script = "\n".join([panel_module.REMEMBERS, panel._esm.replace("export default { render };", ""), facts, LATE])
+    head = f'<meta charset="utf-8"><style>{front("look.css")}</style>'
+    (folder / "early.html").write_text(f'{head}<body><script type="module">{script}</script></body>', encoding="utf-8")
+    seen = Watched(browser)
+    seen.page.goto((folder / "early.html").as_uri())
+    seen.page.wait_for_timeout(800)
+    return seen
+
+
+def test_panels_that_are_drawn_off_screen_before_their_data_fill_up(browser: Any, tmp_path: Path) -> None:
+    model = toy_model().eval()
+    chart = opened_early(browser, tmp_path, hl.EmbeddingMap(model))
+    assert chart.page.locator(".hl-map .hl-point[data-group]").count() == 2 and not chart.errors, chart.errors
+    inputs = hl.EmbeddingMap(model, instances=Instances(torch.randn(400, 8), ["a", "b"] * 200, ["yes"] * 400))
+    inputs.choose({"what": "instances", "colour": "task"})
+    many = opened_early(browser, tmp_path, inputs)
+    assert many.page.locator(".hl-map .hl-plane canvas").count() == 1 and not many.errors, many.errors
+    inspector = opened_early(browser, tmp_path, hl.AdapterInspector(model))
+    assert inspector.page.locator(".hl-inspector .hl-grid button").count() and not inspector.errors, inspector.errors
+    mixer = opened_early(browser, tmp_path, hl.TaskMixer(model))
+    assert mixer.page.locator(".hl-mixer .hl-sliders input").count() == 2 and not mixer.errors, mixer.errors
+
+
+def test_a_slider_of_the_map_stays_under_the_hand(browser: Any, dashboard: str) -> None:
+    seen = Watched(browser)
+    seen.page.goto(dashboard, wait_until="commit")
+    seen.page.wait_for_selector(".hl-map .hl-point")
+    quiet_path(seen)
+    layer, title = seen.page.get_by_label("layer", exact=True), seen.page.locator(".hl-map .hl-sub")
+    last = int(layer.get_attribute("max") or 0)
+    layer.scroll_into_view_if_needed()
+    box = layer.bounding_box()
+    y, at = box["y"] + box["height"] / 2, lambda step: box["x"] + 8 + (box["width"] - 16) * step / last
+    seen.page.mouse.move(at(0), y)
+    seen.page.mouse.down()
+    for step in range(1, last + 1):
+        before = title.text_content()
+        seen.page.mouse.move(at(step), y, steps=4)
+        seen.until(lambda before=before: title.text_content() != before)  # drawn while the button is down
+    seen.page.mouse.up()
+    assert layer.input_value() == str(last)
+    for step in range(last - 1, 0, -1):
+        before = title.text_content()
+        seen.page.keyboard.press("ArrowLeft")
+        seen.until(lambda before=before: title.text_content() != before)
+        assert layer.input_value() == str(step) and layer.evaluate("e => e === document.activeElement")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+RUNS = "window.ran = true"
+IMAGE = f"<img src=x onerror='{RUNS}'>"
+HOSTILE = f"<script>{RUNS}</script>", f"<!--<script>{RUNS}//", f"</script>{IMAGE}", f'"&{IMAGE}'
+
+
+def test_names_and_texts_with_tags_are_shown_and_not_run(browser: Any, tmp_path: Path) -> None:
+    model = hl.adapt(toy_backbone(dropout=0.0), "hyperformer++", HOSTILE, tokenizer=toy_tokenizer(), reduction_factor=4)
+    board = hl.dashboard(model, tmp_path / "runs")
+    toy_run(tmp_path / "runs" / IMAGE)
+    runs, mixer = board.panels[-1], board.panels[2]
+    mixer.asked = {"number": 1, "text": " ".join(HOSTILE)}
+    mixer.answer = {**mixer.answer, "text": HOSTILE[1], "probabilities": [{"word": HOSTILE[2], "p": 0.7}]}
+    runs.look()
+    board.header.about = HOSTILE[0]
+    (tmp_path / "report.html").write_text(board.report(), encoding="utf-8")
+    seen = Watched(browser)
+    seen.page.goto((tmp_path / "report.html").as_uri())
+    seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
+    seen.page.wait_for_timeout(300)
+    assert seen.page.evaluate("window.ran") is None and not seen.page.locator("img").count()
+    assert seen.page.locator(".hl-map .hl-point[data-group]").count() == len(HOSTILE)
+    shown = seen.page.locator("body").inner_text()
+    assert all(text in shown for text in HOSTILE[:3]) and IMAGE in shown
+    assert seen.page.get_by_label("text for the model").input_value() == " ".join(HOSTILE)
     assert seen.clean(), (seen.errors, seen.outside)
 
 

@@ -13,7 +13,7 @@ from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
 from hyperlab.nano.toy import toy_tokenizer
-from hyperlab.widgets.panel import front, open_model, page
+from hyperlab.widgets.panel import Panel, front, open_model, page
 
 
 def made(method: str, tasks: list[str] | None = None) -> hl.AdaptedModel:
@@ -97,3 +97,31 @@ def test_the_board_of_real_runs_and_the_map_over_training(tmp_path: Path) -> Non
     moved = hl.EmbeddingMap(model, history=run)
     places = np.frombuffer(moved.paths, np.float32).reshape(len(moved.steps), 2, 2)
     assert len(moved.steps) >= 2 and np.abs(places[0] - places[-1]).max() > 0
+
+
+def heard(panel: Panel, **state: object) -> None:
+    "A message from the page."
+    panel._handle_msg({"content": {"data": {"method": "update", "state": state}}, "buffers": []})
+
+
+def test_the_page_may_choose_only_listed_models(tmp_path: Path) -> None:
+    for name in ("listed/first", "listed/second", "elsewhere"):
+        hl.load("nano").save(tmp_path / name)
+    board, other = hl.dashboard(tmp_path / "listed"), str(tmp_path / "elsewhere")
+    assert [name for _, name in board.header.choices] == ["first", "second"]
+    shown, facts = list(board.panels), (board.header.chosen, board.header.choices)
+    heard(board.header, asked={"number": 1, "choose": other})
+    assert f"unknown model '{other}'" in board.header.notice and board.header.answered == 1
+    heard(board.header, choices=[[other, "mine"]], chosen=other, asked={"number": 2, "choose": other})  # nor may it write the list
+    assert f"unknown model '{other}'" in board.header.notice and (board.header.chosen, board.header.choices) == facts
+    assert all(a is b for a, b in zip(board.panels, shown, strict=True))
+    heard(board.header, asked={"number": 3, "choose": board.header.choices[1][0]})
+    assert board.header.chosen.endswith("second") and not board.header.notice and board.panels[1] is not shown[1]
+
+
+def test_the_page_may_not_choose_the_folder_of_runs(tmp_path: Path) -> None:
+    toy_run(tmp_path / "elsewhere" / "secret")
+    (tmp_path / "runs").mkdir()
+    board = hl.RunBoard(tmp_path / "runs")
+    heard(board, folder=str(tmp_path / "elsewhere"), asked={"number": 1, "again": True})
+    assert board.answered == 1 and board.folder == str(tmp_path / "runs") and not board.rows

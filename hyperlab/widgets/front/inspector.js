@@ -126,11 +126,16 @@ function render({ model, el }) {
       choice("colours", [["diverging", "blue–orange"], ["grey-safe", "safe in grey"]], map, (v) => { map = v; drawPictures(); }), scale, h("span", { style: "flex:1" }), image, exports("npz"), exports("safetensors"));
   }
 
-  clear(body, tools, h("div", { class: "hl-two" }, h("div", { class: "hl-stack" }, grid, spectrum), h("div", {}, pictures),
-    h("div", {}, h("h4", {}, "Units that react to a text"), text, list), over));
-  if (!model.get("sites").length) clear(body, h("p", {}, model.get("about")));
-  const all = () => { drawTools(); drawGrid(); drawPictures(); drawSpectrum(); drawOver(); drawUnits(); };
-  model.on("change:sites", drawGrid);
+  const parts = [tools, h("div", { class: "hl-two" }, h("div", { class: "hl-stack" }, grid, spectrum), h("div", {}, pictures),
+    h("div", {}, h("h4", {}, "Units that react to a text"), text, list), over)];
+  function all() {
+    if (!model.get("sites").length) { clear(body, h("p", {}, model.get("about"))); return; }
+    if (tools.parentElement !== body) clear(body, parts);
+    drawTools(); drawGrid(); drawPictures(); drawSpectrum(); drawOver(); drawUnits();
+  }
+  // Listen first, then draw: what arrives in between would be missed
+  model.on("change:sites", () => { if (tools.parentElement === body) drawGrid(); else all(); });
+  model.on("change:about", () => { if (!model.get("sites").length) all(); });
   model.on("change:site", drawGrid);
   model.on("change:view", () => { drawPictures(); drawSpectrum(); kernel.timed("view"); });
   model.on("change:norms", drawOver);
@@ -138,6 +143,6 @@ function render({ model, el }) {
   model.on("change:tasks", drawTools);
   model.on("change:task", drawTools);
   model.on("change:text", () => { if (document.activeElement !== text) text.value = model.get("text"); });
-  if (model.get("sites").length) requestAnimationFrame(all);
+  requestAnimationFrame(all);
 }
 export default { render };

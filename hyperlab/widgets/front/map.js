@@ -34,21 +34,29 @@ function render({ model, el }) {
   };
   const codes = () => { const c = model.get("codes"); return new Uint16Array((c.buffer ?? c).slice(c.byteOffset ?? 0, (c.byteOffset ?? 0) + (c.byteLength ?? 0))); };
 
+  // Controls are made once and then follow what is shown: a new one would be taken out of the hand, or lose the focus
+  let layout = "", followers = [];
+  const follow = (node, put) => { followers.push(put); return node; };
   function drawTools() {
-    const options = model.get("options"), now = model.get("shown");
+    const options = model.get("options"), now = model.get("shown"), needed = JSON.stringify([options, now.what]);
+    if (!options.what || !now.what) return;
+    if (needed === layout) { if (!kernel.busy()) for (const put of followers) put(now); return; }
+    layout = needed; followers = [];
     const set = (change) => { view = { k: 1, x: 0, y: 0 }; hidden = new Set(); kernel.ask({ shown: { ...model.get("shown"), ...change } }); };
     const range = (label, values, key) => {
       if (values.length < 2) return null;
       const names = ["all", ...values], c = slider(label, Math.max(0, names.indexOf(String(now[key] ?? "all"))), { max: names.length - 1, step: 1, shown: (i) => `${label}: ${names[i]}` }, (i) => set({ [key]: i ? names[i] : null }));
-      return h("label", { style: "display:inline-grid;width:150px;font-size:12px" }, c.out, c.input);
+      return follow(h("label", { style: "display:inline-grid;width:150px;font-size:12px" }, c.out, c.input), (shown) => c.set(Math.max(0, names.indexOf(String(shown[key] ?? "all")))));
     };
+    const select = (label, values, key, change) => { const box = choice(label, values, now[key] ?? "", change); return follow(box, (shown) => { box.value = shown[key] ?? ""; }); };
+    const how = segments("projection", [["pca", "PCA"], ["tsne", "t-SNE"], ["umap", "UMAP"]], now.how, (value) => set({ how: value }));
     const inside = now.what === "I" || now.what === "weights";
-    clear(tools, segments("projection", [["pca", "PCA"], ["tsne", "t-SNE"], ["umap", "UMAP"]], now.how, (how) => set({ how })),
-      choice("representation", options.what, now.what, (what) => set({ what })),
-      choice("colour by", options.colour.map((c) => [c, `colour: ${c}`]), now.colour, (colour) => set({ colour })),
-      options.figures.length ? choice("figure of a paper", [["", "figures of the papers"], ...options.figures], now.figure ?? "", (figure) => set({ figure })) : null,
-      now.what === "instances" && options.of?.length ? choice("data sets", [["", "all data sets"], ...options.of], now.of ?? "", (of) => set({ of, figure: "" })) : null,
-      inside && options.stacks.length > 1 ? choice("stack", [["", "both stacks"], ...options.stacks], now.stack ?? "", (stack) => set({ stack: stack || null })) : null,
+    clear(tools, follow(how, (shown) => { for (const radio of how.querySelectorAll("input")) radio.checked = radio.value === shown.how; }),
+      select("representation", options.what, "what", (what) => set({ what })),
+      select("colour by", options.colour.map((c) => [c, `colour: ${c}`]), "colour", (colour) => set({ colour })),
+      options.figures.length ? select("figure of a paper", [["", "figures of the papers"], ...options.figures], "figure", (figure) => set({ figure })) : null,
+      now.what === "instances" && options.of?.length ? select("data sets", [["", "all data sets"], ...options.of], "of", (of) => set({ of, figure: "" })) : null,
+      inside && options.stacks.length > 1 ? select("stack", [["", "both stacks"], ...options.stacks], "stack", (stack) => set({ stack: stack || null })) : null,
       inside ? range("layer", options.layers, "layer") : null, inside ? range("position", options.places, "place") : null);
   }
 
@@ -67,7 +75,9 @@ function render({ model, el }) {
   }
 
   const showTip = (x, y, text) => { tip.hidden = !text; tip.textContent = text ?? ""; tip.style.left = `${Math.min(x + 12, plane.clientWidth - 180)}px`; tip.style.top = `${y + 12}px`; };
+  const whole = () => count() > 0 && codes().length === count() && floats(model.get("coordinates")).length === 2 * count() && model.get("legend").length > Math.max(...new Set(codes()));
   const draw = fitted(plane, (width) => {
+    if (!whole()) return;  // traits arrive one by one, the coordinates last
     const height = Math.round(Math.min(600, Math.max(280, width * 0.86))), xy = coordinates(), n = count(), margin = 44;
     const paths = model.get("steps").length > 1 ? floats(model.get("paths")) : xy;
     const xs = [], ys = [], source = paths.length && n <= MANY ? paths : xy;
@@ -143,7 +153,7 @@ function render({ model, el }) {
     const canvas = h("canvas", { width: wide, height: high, style: `width:${width}px;height:${height}px;cursor:grab`, tabindex: 0, role: "img", "aria-label": `${model.get("title")}; ${n} points. Arrow keys move, plus and minus zoom, 0 shows all` });
     const context = canvas.getContext("2d"), frame = s("svg", { width, height, style: "position:absolute;inset:0;pointer-events:none" }), shown = { ask: false };
     const paint = () => {
-      const began = performance.now(), entries = model.get("legend"), own = getComputedStyle(root).color.match(/\d+/g).map(Number);
+      const began = performance.now(), entries = model.get("legend"), own = (getComputedStyle(root).color.match(/\d+/g) ?? [0, 0, 0]).map(Number);  // a page may draw before it shows the panel
       const colours = entries.map((e) => (e.colour === "#000000" ? own : [1, 3, 5].map((at) => parseInt(e.colour.slice(at, at + 2), 16))));
       context.clearRect(0, 0, wide, high);
       if (n > 5000) cloud(colours); else shapes(entries, colours);
@@ -237,13 +247,17 @@ function render({ model, el }) {
     if (rows.length) clear(told, h("div", { class: "hl-scroll", style: "max-height:180px" }, h("table", {}, h("tbody", {}, rows.map((r) => h("tr", {}, r.map((cell, i) => h("td", { style: i === 2 ? "white-space:normal" : "" }, cell))))))));
   }
 
-  if (!facts().count) { clear(body, h("p", {}, model.get("warning"))); sub.textContent = model.get("title"); return; }
-  clear(body, tools, plane, steps, legend, warn, told);
-  const all = () => { drawTools(); drawSteps(); drawWords(); draw(); };
+  function all() {
+    if (!count()) { clear(body, h("p", {}, model.get("warning"))); sub.textContent = model.get("title"); return; }
+    if (plane.parentElement !== body) clear(body, tools, plane, steps, legend, warn, told);
+    drawTools(); drawSteps(); drawWords(); draw();
+  }
+  // Listen first, then draw: what arrives in between would be missed
   model.on("change:coordinates", all);
+  for (const name of ["title", "warning"]) model.on(`change:${name}`, () => { if (!count()) all(); });
   model.on("change:shown", drawTools);
   model.on("change:here", () => { if (!dragging) draw(); kernel.timed("here"); });
-  model.on("change:answered", () => { if (!dragging && !kernel.busy() && count() <= MANY) draw(); });
+  model.on("change:answered", () => { drawTools(); if (!dragging && !kernel.busy() && count() <= MANY) draw(); });
   model.on("change:told", drawTold);
   all();
 }
