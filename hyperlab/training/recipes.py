@@ -247,15 +247,23 @@ def departures(recipe: Recipe, method: str, *, options: Mapping[str, Any] | None
 # %% ../../nbs/training/01_recipes.ipynb #78b3746d
 Splits = dict[str, dict[str, TaskSplit]]  # {split: {task: rows}}
 
+# %% ../../nbs/training/01_recipes.ipynb #fdbb2dac
+def check_training_rows(tasks: Sequence[str], selection: str, data: Splits) -> None:
+    "Raise where rows are missing; where the last weights are tested, nothing is chosen, and test rows do without validation."
+    for split in ("train",) if selection == "last" else ("train", "validation"):
+        if missing := [name for name in tasks if name not in data[split]]:
+            advice = "" if split == "train" else ", or selection='last', which tests the last weights"
+            raise ValueError(f"{', '.join(missing)}: no rows for {split}; training needs them{advice}")
+    if untested := [name for name in tasks if name not in (data["validation"] | data["test"])]:
+        raise ValueError(f"{', '.join(untested)}: no rows for validation or test; expected at least one of them")
+
 # %% ../../nbs/training/01_recipes.ipynb #8054c599
 def load_data(model: AdaptedModel, recipe: Recipe) -> Splits:
     "All splits of all tasks; training rows are drawn by the run's seed where their number is limited."
     drawn = {"seed": recipe.seed} if recipe.max_examples else {}
     data = {"train": load_splits(model, "train", recipe.protocol, recipe.max_examples, **drawn)}
     data |= {split: load_splits(model, split, recipe.protocol, recipe.eval_examples) for split in ("validation", "test")}
-    for split in ("train", "validation"):
-        if missing := [name for name in model.tasks if name not in data[split]]:
-            raise ValueError(f"{', '.join(missing)}: no rows for {split}; training needs them")
+    check_training_rows(model.tasks, recipe.selection, data)
     return data
 
 

@@ -259,7 +259,10 @@ class Trainer:
         return evaluate_together(self.model, data, self.recipe, self.accelerator, interruption)
 
     def validate(self, interruption: Interruption, bar: "tqdm[Any]") -> None:
-        "Evaluate all tasks on validation, and note what is best."
+        "Evaluate all tasks on validation, and note what is best; without such rows, the last weights are what is tested."
+        if not self.data["validation"]:
+            self.progress.note_scores({}, None)
+            return
         found, step = self.evaluate(self.data["validation"], interruption), self.progress.step
         unreadable = sum(found.unreadable.values())
         self.log({"step": step, "split": "validation", "tasks": found.tasks, **found.averages, "unreadable": unreadable})
