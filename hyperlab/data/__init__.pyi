@@ -24,6 +24,7 @@ from .benchmarks import (
     GROUPS as GROUPS,
     register_task as register_task,
     task_from as task_from,
+    task_names as task_names,
     tasks as tasks,
 )
 from .metrics import (

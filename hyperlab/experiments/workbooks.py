@@ -14,10 +14,9 @@ from typing import Any
 
 from ..core.backbones import BACKBONE_SHAPES
 from ..core.errors import check_names
-from ..core.forward import read_tasks
 from ..core.method import Method, get_method
 from ..core.model import AdaptedModel, adapt
-from ..data.benchmarks import task, tasks
+from ..data.benchmarks import task_names
 from ..data.prompts import check_protocol
 from ..nano.settings import setting_of
 from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
@@ -52,18 +51,7 @@ def read_options_text(options: str | Mapping[str, Any] | None) -> dict[str, Any]
 def read_task_names(names: str | Sequence[str]) -> list[str]:
     "Names of tasks, of which some may be groups; unknown ones are refused."
     toy_tasks()
-    return read_tasks([one for name in read_tasks(names) for one in tasks_called(name)])
-
-# %% ../../nbs/experiments/01_workbooks.ipynb #1bf9f04c
-def tasks_called(name: str) -> list[str]:
-    "The tasks that a name stands for: one, or a group's."
-    try:
-        return [task(name).name]
-    except ValueError as unknown:
-        try:
-            return tasks(name)
-        except ValueError:
-            raise unknown from None
+    return task_names(names)
 
 # %% ../../nbs/experiments/01_workbooks.ipynb #a948af83
 BUILT_IN = ("nano", "toy")

@@ -15,9 +15,9 @@ from transformers import PreTrainedTokenizerFast
 
 import hyperlab as hl
 from hyperlab.data import benchmarks
-from hyperlab.data.tokens import chunk_rows
+from hyperlab.data.tokens import chunk_rows, load_task_split
 from hyperlab.data.metrics import rouge2, squad_f1
-from hyperlab.training.evaluation import answer_questions
+from hyperlab.training.evaluation import answer_questions, scored_answers, weights_follow_task
 
 HUB = next((p / "shared/hub" for p in Path(__file__).resolve().parents if (p / "shared/hub/datasets").is_dir()), None)
 
@@ -177,3 +177,28 @@ def test_choosing_by_validation_needs_its_rows(mrqa: list[str], tmp_path: Path) 
         hl.train(model, 2, protocol="paper", selection="average", run_dir=tmp_path, progress=False, report_to="none")
     with pytest.raises(ValueError, match="bioasq: no rows for train"):
         hl.train(reader("hyperdecoder", ["bioasq"], **SIZES), 2, run_dir=tmp_path, progress=False, report_to="none")
+
+
+def test_tasks_out_of_domain_are_evaluated_by_name(mrqa: list[str]) -> None:
+    "Hyperdecoders, Tables 5 and 15: methods conditioned on the input answer directly, others as a task or as the mean of all."
+    direct = reader("hyperdecoder", mrqa[:2], **SIZES)
+    found = hl.evaluate(direct, "bioasq")
+    assert set(found.tasks) == {"bioasq"} and len(found.predictions["bioasq"]) == 5 and set(found.tasks["bioasq"]) == {"squad_f1", "squad_em"}
+    assert hl.evaluate(direct, "bioasq", as_task="newsqa").predictions == found.predictions
+    told = reader("task-hypernet", mrqa[:2], **SIZES)
+    with pytest.raises(ValueError, match="bioasq: expected one of the model's tasks .squad, newsqa.*as_task='mean'"):
+        hl.evaluate(told, ["bioasq"])
+    rows = load_task_split("bioasq", "test", told)
+    for as_task, mixture in (("newsqa", "newsqa"), ("mean", {"squad": 0.5, "newsqa": 0.5})):
+        wanted = [text for text, _ in scored_answers(told.eval(), rows.rows["source"][:], mixture, max_new_tokens=rows.answer_length)]
+        assert hl.evaluate(told, "bioasq", as_task=as_task).predictions["bioasq"] == wanted
+    alone = reader("task-hypernet", ["squad"], **SIZES)
+    assert set(hl.evaluate(alone, "bioasq,squad", max_examples=2).tasks) == {"bioasq", "squad"}
+
+
+@pytest.mark.parametrize("method", ["full", "parallel-adapter", "hyperdecoder", "hypergrid"])
+def test_only_methods_with_something_per_task_ask_which(method: str, mrqa: list[str]) -> None:
+    options = {"rows": 4, "columns": 4} if method == "hypergrid" else {}
+    assert not weights_follow_task(reader(method, mrqa[:2], **options))
+    if options:
+        assert weights_follow_task(reader(method, mrqa[:2], global_part="task", **options))
