@@ -21,7 +21,7 @@ from ..data.prompts import check_protocol
 from ..nano.settings import setting_of
 from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from ..training.environment import chosen_loggers
-from ..training.recipes import Recipe, departures, make_recipe
+from ..training.recipes import PAPER_OPTIONS, Recipe, departures, make_recipe
 from ..training.run_folder import Run
 from ..training.trainer import train
 from ..training.update import preserve_rng_state, seed_everything
@@ -69,6 +69,12 @@ def is_small_name(name: str) -> bool:
     return name in BUILT_IN or int(BACKBONE_SHAPES.get(name.rpartition("/")[2], {}).get("d_model", 1024)) <= 512
 
 
+def size_by_name(name: str) -> dict[str, bool]:
+    "Whether a backbone is small or large, as the papers' recipes ask."
+    width = int(BACKBONE_SHAPES.get(name.rpartition("/")[2], {}).get("d_model", 0))
+    return {"small": is_small_name(name), "large": width > 768}
+
+
 def build_model(backbone: str, method: Method, names: Sequence[str], seed: int) -> AdaptedModel:
     "The adapted model; what is random in it follows from the seed."
     with preserve_rng_state():
@@ -92,8 +98,8 @@ class RunPlan:
 
     def departures(self) -> list[str]:
         "Where the run will not be what the paper describes."
-        about: dict[str, Any] = {"options": self.method.to_dict(), "tasks": self.tasks, "small": is_small_name(self.backbone)}
-        return departures(self.recipe, self.method.name, **about)
+        about: dict[str, Any] = {"options": self.method.to_dict(), "tasks": self.tasks, **size_by_name(self.backbone)}
+        return departures(self.recipe, self.method.name, backbone=self.backbone, **about)
 
     def build(self) -> AdaptedModel:
         "The model, which may be a download."
@@ -141,12 +147,13 @@ def plan_run(
     check_names("parameter", injected_names(history), known)
     given, of_recipe = read_options_text(options), [f.name for f in fields(Recipe)]
     training = settings | {k: v for k, v in given.items() if k in of_recipe}
-    chosen = get_method(method, {k: v for k, v in given.items() if k not in of_recipe})
+    protocol = check_protocol(training.get("protocol") or "clean")
+    as_printed = {} if protocol == "clean" else PAPER_OPTIONS.get(method, {})
+    chosen = get_method(method, as_printed | {k: v for k, v in given.items() if k not in of_recipe})
     if backbone in BUILT_IN:
         chosen, training = fit_small(backbone, chosen, given, training)
     check_backbone_name(backbone)
     chosen_loggers(report_to)
-    check_protocol(training.get("protocol", "clean"))
     names = read_task_names(tasks)
-    recipe = make_recipe(method, options=chosen.to_dict(), tasks=names, small=is_small_name(backbone), **training)
+    recipe = make_recipe(method, options=chosen.to_dict(), tasks=names, **size_by_name(backbone), **training)
     return RunPlan(chosen, backbone, names, recipe, training, run_dir or None, report_to)

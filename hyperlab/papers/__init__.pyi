@@ -40,6 +40,7 @@ from .tables import (
     known_tables as known_tables,
     mean_over_metrics as mean_over_metrics,
     paper_table as paper_table,
+    same_shape as same_shape,
     spreads as spreads,
     table_frame as table_frame,
     within_rounding as within_rounding,

@@ -19,7 +19,7 @@ from ..core.adapters import Gain
 from ..core.backbones import meta_backbone, parameter_count, shape_of
 from ..core.hooks import trained_names
 from ..core.method import Method, Rule, get_method
-from .tables import PaperRow, known_tables, paper_table
+from .tables import PaperRow, known_tables, paper_table, same_shape
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +198,7 @@ def reported_figures(backbone: str, method: Method, tasks: int) -> Mapping[str, 
     size = backbone.rpartition("/")[2]
     for table in known_tables().values():
         for row in table.rows:
-            same = row.printed and (row.backbone, row.method, row.tasks) == (size, method.name, tasks)
+            same = row.printed and same_shape(row.backbone, size) and (row.method, row.tasks) == (method.name, tasks)
             if same and get_method(row.method, row.options) == method:
                 undivided = table.accounting == "hyperdecoders"
                 return {"trained for all tasks": row.printed["trained"]} if undivided else row.printed

@@ -39,6 +39,7 @@ from .few_shot import (
     tuning as tuning,
 )
 from .recipes import (
+    PAPER_OPTIONS as PAPER_OPTIONS,
     Recipe as Recipe,
     Splits as Splits,
     departures as departures,

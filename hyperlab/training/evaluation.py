@@ -19,7 +19,7 @@ from ..core.errors import check_names
 from ..core.generators import Table, TaskLike
 from ..core.model import AdaptedModel
 from ..data.batches import Batch, evaluation_batches, in_order
-from ..data.benchmarks import task, task_names
+from ..data.benchmarks import GROUPS, task, task_names
 from ..data.metrics import METRICS, average_metrics, average_tasks
 from ..data.prompts import Score
 from ..data.tokens import TaskSplit, best_answers, chunk_rows, load_task_split
@@ -135,6 +135,11 @@ class Evaluation:
     def averages(self) -> dict[str, float]:
         "Both averages, as a run's log and result name them."
         return {"average_metrics": self.average_metrics, "average_tasks": self.average_tasks}
+
+    def average(self, rule: str) -> float:
+        "The average by which weights are chosen: over all \"metrics\", over \"tasks\", or over GLUE's tasks where there are any."
+        of_glue = {name: found for name, found in self.tasks.items() if name in GROUPS["glue"]}
+        return average_metrics(self.tasks) if rule == "metrics" else average_tasks(of_glue if rule == "glue" and of_glue else self.tasks)
 
     def of(self, name: str) -> float:
         "The mean of a task's metrics."

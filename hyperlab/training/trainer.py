@@ -267,7 +267,7 @@ class Trainer:
         unreadable = sum(found.unreadable.values())
         self.log({"step": step, "split": "validation", "tasks": found.tasks, **found.averages, "unreadable": unreadable})
         scores = {name: found.of(name) for name in found.tasks}
-        average = found.averages[f"average_{self.recipe.average}"]
+        average = found.average(self.recipe.average)
         self.progress.note_scores({"average": average, **scores}, self.recipe.patience)
         if not bar.disable:
             bar.write(f"step {step}: {', '.join(f'{k} {v:.1f}' for k, v in scores.items())}; average {average:.1f}")
