@@ -1,5 +1,6 @@
 # Written by tools/make_stubs.py from what the modules export.
 from . import few_shot_study as few_shot_study
+from . import measured as measured
 from . import paper_comparison as paper_comparison
 from . import paper_studies as paper_studies
 from . import runs as runs
@@ -22,9 +23,17 @@ from .few_shot_study import (
     study as study,
     unpack_fits as unpack_fits,
 )
-from .paper_comparison import (
+from .measured import (
+    Choice as Choice,
     Measured as Measured,
+    NANO_PREFIX as NANO_PREFIX,
     all_measured as all_measured,
+    choose as choose,
+    select as select,
+    unite as unite,
+)
+from .paper_comparison import (
+    has_cells as has_cells,
     reported_row as reported_row,
     rows_with_runs as rows_with_runs,
     scores_beside_paper as scores_beside_paper,
@@ -49,6 +58,7 @@ from .runs import (
     cost_of_run as cost_of_run,
     curves as curves,
     find_runs as find_runs,
+    finished_runs as finished_runs,
     run_row as run_row,
 )
 from .shipped_results import (

@@ -183,7 +183,7 @@ _MRQA_UNSEEN_SIZES: list[Line] = [
     ("Adapter", "parallel-adapter", _sizes(800, 2), "6.0", "66.4 43.7 55.9 47.2 84.5 55.6", "58.9", {}),
 ]
 _ON_MRQA: dict[str, Any] = {
-    "selection": "the last checkpoint", "part": "validation", "splits": "trained on six sets, tested on the validation parts of all twelve",
+    "selection": "the last checkpoint", "part": "development", "splits": "trained on six sets, tested on the validation parts of all twelve",
     "metrics": dict.fromkeys((*_MRQA, *_MRQA_OUT), ("squad_f1",)),
 }  # fmt: skip
 _add(4, "In-domain MRQA validation", _V11_BASE, _MRQA, _MRQA_IN, **_ON_MRQA)
