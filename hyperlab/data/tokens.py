@@ -360,7 +360,8 @@ def context_chunks(entry: Task, rows: "Dataset", tokenizer: Any) -> "Dataset | N
 
 # %% ../../nbs/data/05_tokens.ipynb #c24ab4c1
 def load_task_split(
-    name: str, split: str, model: AdaptedModel, protocol: str = "clean", max_examples: int | None = None, paper: str = "", **load: Any
+    name: str, split: str, model: AdaptedModel, protocol: str = "clean", max_examples: int | None = None, paper: str = "",
+    **load: Any,
 ) -> TaskSplit:
     "A split of a task as this model reads it; under `paper`, with the splits of that paper where it has its own."
     entry = as_in_paper(task(name), paper) if protocol == "paper" else task(name)

@@ -49,6 +49,7 @@ from .paper_studies import (
     size_table as size_table,
     study_plot as study_plot,
     study_table as study_table,
+    train_each as train_each,
     variants_of as variants_of,
 )
 from .runs import (

@@ -64,7 +64,8 @@ def measured_result(result: Mapping[str, Any], options: Mapping[str, Any], **mor
     share, departures = result["parameters"]["trained_percent_per_task"], tuple(result["departures"])
     best = result.get("validation", {}).get("average")
     facts: dict[str, Any] = {"validation": best[0] if best else None, "cost": result["cost"]} | more
-    return Measured(result["method"], options, backbone, result["seed"], result["tasks"], share, result["steps"], departures, **facts)
+    of_run = result["method"], options, backbone, result["seed"], result["tasks"]
+    return Measured(*of_run, share, result["steps"], departures, **facts)
 
 
 def measured_run(run: Run) -> Measured:
@@ -81,8 +82,8 @@ def measured_fit(path: Path) -> Measured:
     fit, model = read_json(path), read_json(path.parents[1] / "study.json")["model"]
     backbone = (model["backbone"] or "random").rpartition("/")[2]
     departures = ("few-shot: steps and rate are this library's, where the text is silent",)
-    scores = {fit["task"]: fit["scores"]}
-    return Measured(fit["method"], model["options"], backbone, fit["seed"], scores, 0.0, fit["steps"], departures, shots=fit["shots"])
+    of_fit = fit["method"], model["options"], backbone, fit["seed"], {fit["task"]: fit["scores"]}
+    return Measured(*of_fit, 0.0, fit["steps"], departures, shots=fit["shots"])
 
 # %% ../../nbs/experiments/06_measured.ipynb #767a5df9
 def all_measured(folder: str | Path | None = None, shipped: bool = True) -> list[Measured]:
@@ -114,7 +115,8 @@ def chosen_words(tasks: Sequence[str], best: str, candidates: Sequence[str], kno
     "What was chosen from what."
     read = [json.loads(key) for key in candidates]
     names = differing_names(best, candidates, ())
-    said = ", ".join(f"{name}={json.loads(best)[name]} of {', '.join(dict.fromkeys(str(one.get(name)) for one in read))}" for name in names)
+    tried = {name: ", ".join(dict.fromkeys(str(one.get(name)) for one in read)) for name in names}
+    said = ", ".join(f"{name}={json.loads(best)[name]} of {values}" for name, values in tried.items())
     how = "on validation" if known else "as the first, since not all have validation scores"
     return f"chosen {how}, {len(candidates)} settings{f' for {tasks[0]}' if len(tasks) == 1 else ''}: {said}"
 
@@ -157,7 +159,8 @@ def divided(run: Measured, names: Sequence[str]) -> tuple[str, str]:
     settings = settings_of(run)
     check_names("setting", names, settings)
     if names:
-        settings = {k: v for k, v in settings.items() if k not in ("steps", "eval_every", "warmup")} | {n: settings[n] for n in names}
+        follows = {"steps", "eval_every", "warmup"} - set(names)  # from epochs and batches
+        settings = {k: v for k, v in settings.items() if k not in follows}
     chosen = {k: v for k, v in settings.items() if k in names} if names else settings
     rest = {k: v for k, v in settings.items() if k not in chosen}
     shared = [run.method, run.backbone, sorted(run.scores), run.shots, rest]
@@ -168,7 +171,7 @@ def checked_mean(found: Sequence[Measured], runs: Sequence[Run]) -> float:
     "The mean on validation over seeds; runs without validation can't be chosen from."
     mean = mean_validation(found)
     if mean is None:
-        raise ValueError(f"'{runs[0].path}' has no validation scores, and test scores choose nothing: train with rows for validation")
+        raise ValueError(f"'{runs[0].path}' has no validation scores, and test scores choose nothing: hold rows out for validation")
     return mean
 
 
@@ -211,6 +214,7 @@ def select(runs: str | Path | Sequence[Run | str | Path], by: str | Sequence[str
         tasks = tuple(seen[candidates[best][0].path].scores)
         words += [chosen_words(tasks, best, list(candidates), True)] if len(candidates) > 1 else []
         for key, of_key in candidates.items():
-            shown = {"method": of_key[0].result["method"], "tasks": ", ".join(tasks)} | {n: json.loads(key).get(n) for n in differing}
+            shown = {"method": of_key[0].result["method"], "tasks": ", ".join(tasks)}
+            shown |= {name: json.loads(key).get(name) for name in differing}
             lines.append(shown | {"seeds": len(of_key), "validation": means[key], "chosen": key == best})
     return Choice(kept, pd.DataFrame(lines), words)

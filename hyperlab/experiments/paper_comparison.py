@@ -72,7 +72,7 @@ def scores_on(table: PaperTable, run: Measured) -> Mapping[str, Mapping[str, flo
 
 def column_scores(table: PaperTable, run: Measured) -> dict[str, tuple[float, ...]]:
     "Scores of a run in the columns of a table, as far as it has them."
-    found, given = {}, scores_on(table, run)
+    given, found = scores_on(table, run), dict[str, tuple[float, ...]]()
     for task in columns_of(table):
         scores = given.get(task) or given.get(NANO_PREFIX + task) or {}
         if task in MEANS or task == ENDS:
@@ -168,7 +168,8 @@ def rows_with_runs(table: PaperTable, runs: Sequence[Measured]) -> dict[int, lis
     "The runs of each row that has any, by the row's place."
     places: dict[int, list[Measured]] = {}
     for run in runs:
-        found = {i: d for i, row in enumerate(table.rows) if has_cells(table, row, run) and (d := distance(row, run)) is not None}
+        fitting = [i for i, row in enumerate(table.rows) if has_cells(table, row, run)]
+        found = {i: d for i in fitting if (d := distance(table.rows[i], run)) is not None}
         same = [i for i, d in found.items() if d == min(found.values())]
         for i in same if run.nano else [i for i in found if found[i] == (False, 0)]:
             places.setdefault(i, []).append(run)
@@ -195,7 +196,9 @@ def reported_line(table: PaperTable, row: PaperRow) -> dict[str, str]:
     return line | {"average": average}
 
 
-def measured_lines(table: PaperTable, row: PaperRow, runs: Sequence[Measured], first: Sequence[Measured]) -> dict[str, dict[str, str]]:
+def measured_lines(
+    table: PaperTable, row: PaperRow, runs: Sequence[Measured], first: Sequence[Measured]
+) -> dict[str, dict[str, str]]:
     "Lines of the runs of a row: their mean, their spread, and what they differ by from the paper; the last two may be empty."
     scores = [column_scores(table, run) for run in runs]
     common = [task for task in columns_of(table) if all(task in found for found in scores)]
@@ -285,7 +288,8 @@ class PaperComparison:
 def row_name(row: PaperRow, table: PaperTable) -> str:
     "A row's label, with what tells it apart from its neighbours."
     more = [row.backbone] + (["single task"] if row.tasks == 1 else []) + ([f"{row.shots} examples"] if row.shots else [])
-    same = sum((one.label, one.backbone, one.tasks, one.shots) == (row.label, row.backbone, row.tasks, row.shots) for one in table.rows)
+    about = lambda one: (one.label, one.backbone, one.tasks, one.shots)
+    same = sum(about(one) == about(row) for one in table.rows)
     options = [f"{k}={v}" for k, v in row.options.items()] if same > 1 else []
     return ", ".join([row.label, *more, *options])
 

@@ -69,7 +69,7 @@ def is_small_name(name: str) -> bool:
     return name in BUILT_IN or int(BACKBONE_SHAPES.get(name.rpartition("/")[2], {}).get("d_model", 1024)) <= 512
 
 
-def size_by_name(name: str) -> dict[str, bool]:
+def size_by_name(name: str) -> dict[str, Any]:
     "Whether a backbone is small or large, as the papers' recipes ask."
     width = int(BACKBONE_SHAPES.get(name.rpartition("/")[2], {}).get("d_model", 0))
     return {"small": is_small_name(name), "large": width > 768}

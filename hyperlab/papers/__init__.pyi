@@ -17,6 +17,7 @@ from .parameters import (
     Cost as Cost,
     Count as Count,
     agrees as agrees,
+    claimed_counts as claimed_counts,
     cost as cost,
     count_method as count_method,
     count_model as count_model,

@@ -139,7 +139,9 @@ class Evaluation:
     def average(self, rule: str) -> float:
         "The average by which weights are chosen: over all \"metrics\", over \"tasks\", or over GLUE's tasks where there are any."
         of_glue = {name: found for name, found in self.tasks.items() if name in GROUPS["glue"]}
-        return average_metrics(self.tasks) if rule == "metrics" else average_tasks(of_glue if rule == "glue" and of_glue else self.tasks)
+        if rule == "metrics":
+            return average_metrics(self.tasks)
+        return average_tasks(of_glue if rule == "glue" and of_glue else self.tasks)
 
     def of(self, name: str) -> float:
         "The mean of a task's metrics."
@@ -167,11 +169,15 @@ def task_to_answer_as(model: AdaptedModel, name: str, as_task: TaskLike | None) 
         return as_task
     if not weights_follow_task(model):
         return model.tasks[0]
-    raise ValueError(f"{name}: expected one of the model's tasks ({', '.join(model.tasks)}), since its weights follow from the task; "
+    known = ", ".join(model.tasks)
+    raise ValueError(f"{name}: expected one of the model's tasks ({known}), since its weights follow from the task; "
                      f"say as which one it answers: as_task='{model.tasks[0]}', a mixture, or as_task='mean'")
 
 
-def read_data(model: AdaptedModel, data: "Mapping[str, TaskSplit] | str | Sequence[str]", split: str, **load: Any) -> Mapping[str, TaskSplit]:
+Data = Mapping[str, TaskSplit] | str | Sequence[str]  # rows by task, or names of tasks and groups
+
+
+def read_data(model: AdaptedModel, data: Data, split: str, **load: Any) -> Mapping[str, TaskSplit]:
     "Rows by task: as they are given, or loaded for names of tasks and groups."
     if isinstance(data, Mapping):
         return data

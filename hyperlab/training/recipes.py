@@ -135,7 +135,8 @@ LARGE_STEPS = {"hypergrid": 200_000}  # of models larger than base
 READING = {*GROUPS["mrqa-in"], *GROUPS["mrqa-out"]}  # Hyperdecoders trains these for 4 epochs, and tests the last weights
 
 # %% ../../nbs/training/01_recipes.ipynb #c6204d27
-PAPER_OPTIONS: dict[str, dict[str, Any]] = {"hypergrid": {"paper_start": True}}  # by method: Eq. 6 and 7 literally, where the default starts at the backbone
+# By method, what its text fixes: HyperGrid's gates are Eq. 6 and 7 literally, where the default starts at the backbone
+PAPER_OPTIONS: dict[str, dict[str, Any]] = {"hypergrid": {"paper_start": True}}
 
 # %% ../../nbs/training/01_recipes.ipynb #e70e65c9
 def stated(paper: str, protocol: str, method: str = "", tasks: Sequence[str] = (), options: Mapping[str, Any] | None = None,
@@ -250,9 +251,10 @@ def other_rows(own: str, paper: str, protocol: str) -> list[str]:
     "How the rows of one paper differ from another's."
     if protocol == "clean" or "hypergrid" not in (own, paper) or own == paper:
         return []
-    words, whole = ("T5's words", "class numbers"), ("whole development sets", "halved development sets or rows held out of training")
+    kinds = {"labels": ("T5's words", "class numbers"),
+             "splits": ("whole development sets", "halved development sets or rows held out of training")}  # fmt: skip
     place = int(own != "hypergrid")
-    return [f"{name}: {kinds[place]}, {paper}'s paper has {kinds[1 - place]}" for name, kinds in (("labels", words), ("splits", whole))]
+    return [f"{name}: {two[place]}, {paper}'s paper has {two[1 - place]}" for name, two in kinds.items()]
 
 # %% ../../nbs/training/01_recipes.ipynb #a57c906d
 def where_silent(recipe: Recipe) -> str:
@@ -278,7 +280,8 @@ def other_model(paper: str, method: str, options: Mapping[str, Any], backbone: s
     found = [f"{k}: {options.get(k)!r}, {paper}'s paper has {v!r}" for k, v in fixed.items() if options.get(k) != v]
     plain = backbone.rpartition("/")[2]
     if paper == "hyperdecoders" and plain.startswith("t5-v1_1-"):
-        found.append(f"backbone: {plain}, hyperdecoders's paper has t5-{plain.removeprefix('t5-v1_1-')}-lm-adapt, trained further as a language model")
+        adapted = f"t5-{plain.removeprefix('t5-v1_1-')}-lm-adapt"
+        found.append(f"backbone: {plain}, hyperdecoders's paper has {adapted}, trained further as a language model")
     return found
 
 # %% ../../nbs/training/01_recipes.ipynb #79c6dd4c
@@ -313,7 +316,7 @@ def check_training_rows(tasks: Sequence[str], selection: str, data: Splits) -> N
 # %% ../../nbs/training/01_recipes.ipynb #8054c599
 def load_data(model: AdaptedModel, recipe: Recipe) -> Splits:
     "All splits of all tasks; training rows are drawn by the run's seed where their number is limited."
-    drawn = {"seed": recipe.seed} if recipe.max_examples else {}
+    drawn: dict[str, Any] = {"seed": recipe.seed} if recipe.max_examples else {}
     how = reading(recipe.paper or paper_of(model.method.name, model.method.to_dict()), recipe.protocol)
     data = {"train": load_splits(model, "train", max_examples=recipe.max_examples, **how, **drawn)}
     data |= {split: load_splits(model, split, max_examples=recipe.eval_examples, **how) for split in ("validation", "test")}

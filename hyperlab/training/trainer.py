@@ -142,7 +142,7 @@ def evaluate_together(
     "Scores of a model, every process writing its share of the answers; one process alone can be interrupted in between."
     world = accelerator.num_processes
     check = interruption.check if interruption and world == 1 else lambda: None
-    options = {"batch_size": recipe.eval_batch_size, "beams": recipe.beams, "check": check}
+    options: dict[str, Any] = {"batch_size": recipe.eval_batch_size, "beams": recipe.beams, "check": check}
     with autocast(recipe.precision, accelerator.device):
         return evaluate(model, data, rank=accelerator.process_index, world_size=world, **options)
 

@@ -106,7 +106,9 @@ def test_settings_are_chosen_on_validation_and_never_by_test() -> None:
     assert line["rte"] == "58.00"  # r = 32 has the best validation, and the worst test scores
     assert "chosen on validation, 3 settings: reduction_factor=32 of 8, 16, 32" in page.words
     assert page.seeds == {"HyperFormer++, t5-base": 2}
-    by_task = [single(t, v, recipe={"learning_rate": r}, validation=-v) for t in ("rte", "cola") for r, v in ((3e-3, 70.0), (3e-4, 60.0))]
+    by_task = [
+        single(t, v, recipe={"learning_rate": r}, validation=-v) for t in ("rte", "cola") for r, v in ((3e-3, 70.0), (3e-4, 60.0))
+    ]
     chosen = hl.paper_comparison("compacter", 1, by_task)
     assert lines_of(chosen, "Compacter")[0]["cola"] == "60.00"
     assert "chosen on validation, 2 settings for rte: learning_rate=0.0003 of 0.003, 0.0003" in chosen.words
@@ -122,26 +124,70 @@ def full_glue(**changes: object) -> Measured:
 EXAMPLES = {
     ("hyperformer", 2): (glue_run(0.0, scores={"cb": {"accuracy": 70.0}}, shots=16), "HyperFormer++", {"cb": "70.00"}),
     ("hyperformer", 3): (glue_run(70.0, method="hyperformer"), "HyperFormer", {"average": "70.00"}),
-    ("hyperformer", 4): (glue_run(70.0, method="hyperformer", backbone="t5-small", options={"task_projector": False}), "– Task projector", {"average": "70.00"}),
-    ("hyperformer", 5): (glue_run(0.0, cost={"seconds": 60, "peak_memory_bytes": {"process": 1, "device": 2**31}}), "HyperFormer++", {"memory (GB)": "2"}),
-    ("hyperformer", 6): (glue_run(0.0, cost={"seconds": 60, "peak_memory_bytes": {"process": 1}}), "HyperFormer++", {"time (min)": "10"}),
+    ("hyperformer", 4): (
+        glue_run(70.0, method="hyperformer", backbone="t5-small", options={"task_projector": False}),
+        "– Task projector",
+        {"average": "70.00"},
+    ),
+    ("hyperformer", 5): (
+        glue_run(0.0, cost={"seconds": 60, "peak_memory_bytes": {"process": 1, "device": 2**31}}),
+        "HyperFormer++",
+        {"memory (GB)": "2"},
+    ),
+    ("hyperformer", 6): (
+        glue_run(0.0, cost={"seconds": 60, "peak_memory_bytes": {"process": 1}}),
+        "HyperFormer++",
+        {"time (min)": "10"},
+    ),
     ("hyperformer", 7): (
-        glue_run(1.0, options={"reduction_factor": 8}, held_out={"cola": {"matthews": 50.0}}), "HyperFormer++", {"cola": "50.00", "r": "8"}),
+        glue_run(1.0, options={"reduction_factor": 8}, held_out={"cola": {"matthews": 50.0}}),
+        "HyperFormer++",
+        {"cola": "50.00", "r": "8"},
+    ),
     ("hyperdecoders", 6): (
-        glue_run(0.0, method="full", backbone="t5-base-lm-adapt", scores={
-            t: dict.fromkeys(m, 20.0 + 40 * (m == ("accuracy",))) for t, m in paper_table("hyperdecoders", 16).metrics.items()}),
-        "Full-finetuning", {"summarisation": "20.0", "nli": "60.0", "average": "40.0"}),
+        glue_run(
+            0.0,
+            method="full",
+            backbone="t5-base-lm-adapt",
+            scores={
+                t: dict.fromkeys(m, 20.0 + 40 * (m == ("accuracy",))) for t, m in paper_table("hyperdecoders", 16).metrics.items()
+            },
+        ),
+        "Full-finetuning",
+        {"summarisation": "20.0", "nli": "60.0", "average": "40.0"},
+    ),
     ("hyperdecoders", 7): (
-        glue_run(0.0, method="hyperdecoder", backbone="t5-large-lm-adapt", held_out=glue_run(75.0).scores), "Hyperdecoder", {"encoder-decoder": "75.00"}),
+        glue_run(0.0, method="hyperdecoder", backbone="t5-large-lm-adapt", held_out=glue_run(75.0).scores),
+        "Hyperdecoder",
+        {"encoder-decoder": "75.00"},
+    ),
     ("hyperdecoders", 8): (
-        glue_run(70.0, method="hyperdecoder", backbone="t5-large-lm-adapt", options={"encoder": "manual", "decoder": "task", "encoder_size": 50, "decoder_size": 50, "hypernetwork_width": 100}),
-        "Manual-Task", {"average": "70.0"}),
+        glue_run(
+            70.0,
+            method="hyperdecoder",
+            backbone="t5-large-lm-adapt",
+            options={"encoder": "manual", "decoder": "task", "encoder_size": 50, "decoder_size": 50, "hypernetwork_width": 100},
+        ),
+        "Manual-Task",
+        {"average": "70.0"},
+    ),
     ("hyperdecoders", 9): (
-        glue_run(70.0, method="hyperdecoder", backbone="t5-large-lm-adapt", options={"mlp": False}), "Manual-Generated, no MLP", {"average": "70.0"}),
-    ("hyperdecoders", 10): (glue_run(0.0, sizes={"train": {"rte": 2490}, "test": {"rte": 139}}), "rte", {"train": "2490", "test": "139"}),
-    ("hypergrid", 3): (full_glue(method="hypergrid", options={"variant": "GL", "paper_start": True}), "Global-Local (GL)", {"glue": "80.00", "superglue": "62.50", "average": "71.25"}),
+        glue_run(70.0, method="hyperdecoder", backbone="t5-large-lm-adapt", options={"mlp": False}),
+        "Manual-Generated, no MLP",
+        {"average": "70.0"},
+    ),
+    ("hyperdecoders", 10): (
+        glue_run(0.0, sizes={"train": {"rte": 2490}, "test": {"rte": 139}}),
+        "rte",
+        {"train": "2490", "test": "139"},
+    ),
+    ("hypergrid", 3): (
+        full_glue(method="hypergrid", options={"variant": "GL", "paper_start": True}),
+        "Global-Local (GL)",
+        {"glue": "80.00", "superglue": "62.50", "average": "71.25"},
+    ),
     ("hypergrid", 4): (full_glue(method="full", options={"train": "all-but-embeddings"}), "T5 Base", {"glue": "80.00"}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("key", "example"), EXAMPLES.items(), ids=lambda x: str(x) if len(x) == 2 else "")
@@ -164,7 +210,9 @@ def test_changes_are_against_the_measured_first_row() -> None:
 def test_departures_are_from_the_paper_whose_table_it_is(tmp_path: Path) -> None:
     run = toy_run(tmp_path / "run", "full", protocol="paper", selection="average")
     recipe = run.config["recipe"]
-    words = lambda paper, number, **more: hl.paper_comparison(paper, number, [glue_run(80.0, method="full", recipe=recipe, **more)]).words
+    words = lambda paper, number, **more: (
+        hl.paper_comparison(paper, number, [glue_run(80.0, method="full", recipe=recipe, **more)]).words
+    )
     theirs = words("hypergrid", 1, options={"train": "all-but-embeddings"})
     assert any("hypergrid's paper has" in line for line in theirs) and not any("hyperformer's paper" in line for line in theirs)
     assert "labels: class numbers, hypergrid's paper has T5's words" in theirs
@@ -184,22 +232,30 @@ def test_lm_adapted_backbones_are_known_by_name() -> None:
 
 
 def test_averages_of_hypergrids_tables_exist() -> None:
-    (line,) = lines_of(hl.paper_comparison("hypergrid", 1, [full_glue(method="full", options={"train": "all-but-embeddings"})]), "MTL")
+    (line,) = lines_of(
+        hl.paper_comparison("hypergrid", 1, [full_glue(method="full", options={"train": "all-but-embeddings"})]), "MTL"
+    )
     assert line["average"] == "80.0" and line["stsb"] == line["mrpc"] == line["qqp"] == "80.0"
 
 
 def test_select_looks_at_validation_only(tmp_path: Path) -> None:
-    made = {(rate, seed): toy_run(tmp_path / f"{rate}-{seed}", learning_rate=rate, seed=seed, steps=8) for rate in (1e-5, 1e-2) for seed in (0, 1)}
+    made = {
+        (rate, seed): toy_run(tmp_path / f"{rate}-{seed}", learning_rate=rate, seed=seed, steps=8)
+        for rate in (1e-5, 1e-2)
+        for seed in (0, 1)
+    }
     best = 1e-5
     for (rate, seed), run in made.items():  # one is best on validation, the other on test
         result = run.result
-        result["tasks"] = {t: {m: 100.0 * (rate != best) for m in found} for t, found in result["tasks"].items()}
+        result["tasks"] = {t: dict.fromkeys(found, 100.0 * (rate != best)) for t, found in result["tasks"].items()}
         result["validation"]["average"][0] = 60.0 + 5 * (rate == best) + seed
         write_json(run.path / "result.json", result)
     for by in ("learning_rate", (), ["learning_rate"]):
         choice = hl.select(tmp_path, by)
         assert {run.path for run in choice.runs} == {made[best, s].path for s in (0, 1)}
-        assert list(choice.table["chosen"]) == [r == best for r in choice.table["learning_rate"]] and set(choice.table["seeds"]) == {2}
+        assert list(choice.table["chosen"]) == [r == best for r in choice.table["learning_rate"]] and set(
+            choice.table["seeds"]
+        ) == {2}
         assert f"learning_rate={best} of" in choice.words[0]
     assert len(hl.select(tmp_path, "label_smoothing").runs) == 4  # other settings are alike in what is compared
     with pytest.raises(ValueError, match="unknown setting 'rate'"):

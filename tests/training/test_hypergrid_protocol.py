@@ -20,7 +20,9 @@ GRID = {"rows": 4, "columns": 4, "paper_start": True}
 
 def made_up(size: int) -> Dataset:
     words = ["happy" if i % 2 else "sad" for i in range(size)]
-    return Dataset.from_list([{"sentence1": f"the dog is {w} {i}", "sentence2": "the dog runs", "label": i % 2} for i, w in enumerate(words)])
+    return Dataset.from_list(
+        [{"sentence1": f"the dog is {w} {i}", "sentence2": "the dog runs", "label": i % 2} for i, w in enumerate(words)]
+    )
 
 
 @pytest.fixture
@@ -74,7 +76,9 @@ def test_departures_say_what_is_true(protocol: str) -> None:
     assert "sampler" not in said and "momentum" not in said  # of code that was never released
     assert any("rte" in line and "once" in line for line in found)
     assert ("no code was released" in said) == (protocol == "released")
-    assert any("paper_start: False" in x for x in hl.departures(Recipe(protocol=protocol), "hypergrid", options={"paper_start": False}))
+    assert any(
+        "paper_start: False" in x for x in hl.departures(Recipe(protocol=protocol), "hypergrid", options={"paper_start": False})
+    )
     clipped = hl.departures(make_recipe("hypergrid", "paper", clip=2.0), "hypergrid", options=options)
     assert any("clipped at norm 2" in line for line in clipped) and "clip: 2.0, hypergrid's paper has None" in clipped
 
@@ -92,13 +96,17 @@ def test_the_baselines_leave_the_embeddings_alone(tmp_path: Path) -> None:
     assert grid_model("full").method.to_dict() == {}  # as checkpoints and runs of plain fine-tuning say
     for row in (*hl.paper_table("hypergrid", 1).rows, *hl.paper_table("hypergrid", 3).rows):
         assert row.options == {"train": "all-but-embeddings"} if row.method == "full" else row.options.get("paper_start", True)
-    assert "train: None, hypergrid's paper has 'all-but-embeddings'" in hl.departures(Recipe(protocol="paper", paper="hypergrid"), "full")
+    assert "train: None, hypergrid's paper has 'all-but-embeddings'" in hl.departures(
+        Recipe(protocol="paper", paper="hypergrid"), "full"
+    )
 
 
 def test_mnli_holds_rows_out_where_the_texts_say_so() -> None:
     mnli = hl.task("mnli")
     held, official = mnli.rule("paper"), hl.data.as_in_paper(mnli, "hyperdecoders").rule("paper")
     assert held.train.piece == "kept" and held.validation.piece == "held_out" and held.test.official == ("validation_matched",)
-    assert official.train.piece == "all" and official.validation.official == ("validation_mismatched",)  # 9,832 rows in its Table 10
+    assert official.train.piece == "all" and official.validation.official == (
+        "validation_mismatched",
+    )  # 9,832 rows in its Table 10
     released = mnli.rule("released")
     assert released.validation.official == ("validation_mismatched",) and released.drop_last and not released.leaks

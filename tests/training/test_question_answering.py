@@ -168,7 +168,10 @@ def test_mrqa_is_trained_under_every_protocol(protocol: str, mrqa: list[str], tm
         assert result["selection"] == {"rule": "last", "steps": dict.fromkeys(("average", "squad", "newsqa"), 24)}
         assert result["validation"] == {} and "validation" not in set(run.log.get("split", []))
         assert run.config["data"]["validation"] == {}
-    assert hl.train(model, protocol=protocol, batch_size=8, run_dir=tmp_path, progress=False, report_to="none", **settings).result == result
+    assert (
+        hl.train(model, protocol=protocol, batch_size=8, run_dir=tmp_path, progress=False, report_to="none", **settings).result
+        == result
+    )
 
 
 def test_choosing_by_validation_needs_its_rows(mrqa: list[str], tmp_path: Path) -> None:
@@ -183,14 +186,20 @@ def test_tasks_out_of_domain_are_evaluated_by_name(mrqa: list[str]) -> None:
     "Hyperdecoders, Tables 5 and 15: methods conditioned on the input answer directly, others as a task or as the mean of all."
     direct = reader("hyperdecoder", mrqa[:2], **SIZES)
     found = hl.evaluate(direct, "bioasq")
-    assert set(found.tasks) == {"bioasq"} and len(found.predictions["bioasq"]) == 5 and set(found.tasks["bioasq"]) == {"squad_f1", "squad_em"}
+    assert (
+        set(found.tasks) == {"bioasq"}
+        and len(found.predictions["bioasq"]) == 5
+        and set(found.tasks["bioasq"]) == {"squad_f1", "squad_em"}
+    )
     assert hl.evaluate(direct, "bioasq", as_task="newsqa").predictions == found.predictions
     told = reader("task-hypernet", mrqa[:2], **SIZES)
     with pytest.raises(ValueError, match="bioasq: expected one of the model's tasks .squad, newsqa.*as_task='mean'"):
         hl.evaluate(told, ["bioasq"])
     rows = load_task_split("bioasq", "test", told)
     for as_task, mixture in (("newsqa", "newsqa"), ("mean", {"squad": 0.5, "newsqa": 0.5})):
-        wanted = [text for text, _ in scored_answers(told.eval(), rows.rows["source"][:], mixture, max_new_tokens=rows.answer_length)]
+        wanted = [
+            text for text, _ in scored_answers(told.eval(), rows.rows["source"][:], mixture, max_new_tokens=rows.answer_length)
+        ]
         assert hl.evaluate(told, "bioasq", as_task=as_task).predictions["bioasq"] == wanted
     alone = reader("task-hypernet", ["squad"], **SIZES)
     assert set(hl.evaluate(alone, "bioasq,squad", max_examples=2).tasks) == {"bioasq", "squad"}
