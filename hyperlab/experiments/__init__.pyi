@@ -40,6 +40,9 @@ from .paper_comparison import (
 )
 from .paper_studies import (
     STUDIES as STUDIES,
+    chosen_runs as chosen_runs,
+    factors_of as factors_of,
+    grid_extremes as grid_extremes,
     make_run as make_run,
     make_sizes as make_sizes,
     make_variants as make_variants,
@@ -92,5 +95,6 @@ from .workbooks import (
     RunPlan as RunPlan,
     injected_names as injected_names,
     plan_run as plan_run,
+    read_options_text as read_options_text,
     read_task_names as read_task_names,
 )

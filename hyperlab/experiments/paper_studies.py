@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['STUDIES', 'variants_of', 'make_run', 'train_each', 'make_variants', 'read_facts', 'study_table', 'said', 'study_plot',
-           'make_sizes', 'size_table', 'size_curves']
+           'grid_extremes', 'make_sizes', 'factors_of', 'chosen_runs', 'size_table', 'size_curves']
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #d390f8f5
 import json
@@ -86,26 +86,47 @@ STUDIES: dict[str, tuple[str, int]] = {
 }
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #4b6b5339
-GRIDS = "hypergrid-grid"
+GRIDS, FIGURE_9 = "hypergrid-grid", "hypergrid-9"
 GRID_SIZES = (8, 16, 32)
+FAN_IN, FAN_OUT = (4, 8, 16, 32, 128, 256), (8, 16, 32, 128, 256)  # of HyperGrid's Figure 9
+TRIED: dict[str, dict[str, Any]] = {  # other values of an option that a text chooses from on validation, by study
+    "hyperformer-3": {"method": "adapter-dagger", "option": "reduction_factor", "values": (2, 4)},
+}  # fmt: skip
+LOW_RESOURCE: dict[str, Any] = {"steps": 15_000, "reduction_factor": (16, 32, 64)}  # HyperFormer's Section 3.3 and Appendix A
 
 
 def grid_sizes() -> list[Variant]:
     "HyperGrid's local-global gate on grids of several sizes."
     return [Variant(f"LG, {r} × {c}", "hypergrid", {"rows": r, "columns": c}) for r in GRID_SIZES for c in GRID_SIZES]
 
+
+def figure_9() -> list[Variant]:
+    "The grids of HyperGrid's Figure 9: 6 × 5 sizes of three variants, with the paper's start."
+    return [Variant(f"{v}, {r} × {c}", "hypergrid", {"variant": v, "rows": r, "columns": c, "paper_start": True})
+            for v in ("L2", "LG", "GL") for r in FAN_IN for c in FAN_OUT]
+
+
+def tried_variants(study: str, row: PaperRow, variant: Variant) -> list[Variant]:
+    "A variant, and the others that the text chooses from on validation."
+    more = TRIED.get(study)
+    if more is None or row.method != more["method"]:
+        return [variant]
+    printed = row.options.get(more["option"])  # what the paper reports is of the chosen one
+    return [replace(variant, options={**variant.options, more["option"]: value}, reported=variant.reported if value == printed else None)
+            for value in more["values"]]
+
 # %% ../../nbs/experiments/04_paper_studies.ipynb #773b2065
 def variants_of(study: str, backbone: str = "nano") -> list[Variant]:
     "The variants of a study, fitted to a backbone; each only once."
-    check_names("study", [study], [*STUDIES, GRIDS])
-    if study == GRIDS:
-        return [fitted(variant, backbone) for variant in grid_sizes()]
+    check_names("study", [study], [*STUDIES, GRIDS, FIGURE_9])
+    if study not in STUDIES:
+        return [fitted(variant, backbone) for variant in (grid_sizes() if study == GRIDS else figure_9())]
     rows = [row for row in paper_table(*STUDIES[study]).rows if row.method]
     found: dict[tuple[str, str], Variant] = {}
     for row in rows:
         if row.backbone == rows[0].backbone:
-            variant = Variant(row.label, row.method, options_for(row, backbone), row.average)
-            found.setdefault((row.method, str(sorted(variant.options.items(), key=str))), fitted(variant, backbone))
+            for variant in tried_variants(study, row, Variant(row.label, row.method, options_for(row, backbone), row.average)):
+                found.setdefault((row.method, str(sorted(variant.options.items(), key=str))), fitted(variant, backbone))
     return list(found.values())
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #fc43c610
@@ -158,6 +179,7 @@ def run_facts(run: Run) -> dict[str, Any]:
     facts = {"study": run.path.parent.name, "options": config["model"]["options"], "backbone": config["model"]["backbone"]["name"]}
     facts |= {k: config["recipe"][k] for k in ("seed", "steps", "batch_size", "max_examples")}
     facts |= {k: result[k] for k in ("method", "average_metrics", "average_tasks", "tasks")}
+    facts |= {"validation": (result["validation"].get("average") or [None])[0]}
     return facts | {"trained": result["parameters"]["trained"], "finished": True}
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #3bb2ea0b
@@ -232,22 +254,50 @@ def study_plot(table: "pd.DataFrame", title: str) -> "go.Figure":
     figure.update_layout(height=150 + 34 * len(labels), legend={"orientation": "h", "y": -0.2})
     return styled(figure, title, "points against the first row", "")
 
+# %% ../../nbs/experiments/04_paper_studies.ipynb #a6f8f1c7
+def grid_extremes(table: "pd.DataFrame", side: str = "rows") -> "pd.DataFrame":
+    "For each variant and size of a side of the grid (rows or columns): max, mean and min over the other side, as in Figure 9."
+    check_names("side of the grid", [side], ("rows", "columns"))
+    read = table["options"].map(lambda text: dict(pair.split("=") for pair in text.split(", ")))
+    keyed = table.assign(variant=read.map(lambda given: given["variant"]), size=read.map(lambda given: int(given[side])))
+    return keyed.dropna(subset=["mean"]).groupby(["variant", "size"])["mean"].agg(["max", "mean", "min"])
+
 # %% ../../nbs/experiments/04_paper_studies.ipynb #2bdd8fdf
 #| exporti
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #d892aa85
 def make_sizes(methods: Sequence[str], sizes: Sequence[int], seeds: Sequence[int], folder: str | Path, backbone: str = "nano",
-               tasks: str = "nano", progress: bool = True, **settings: Any) -> Iterator[Run]:  # fmt: skip
-    "Runs of every method, number of training examples per task, and seed."
-    todo = [(method, size, seed) for seed in seeds for size in sizes for method in methods]
-    for method, size, seed in tqdm(todo, desc="low resource", unit="run", disable=not progress, mininterval=2):
+               tasks: str = "nano", progress: bool = True, options: Mapping[str, Any] | None = None,
+               candidates: Sequence[int] = (), **settings: Any) -> Iterator[Run]:  # fmt: skip
+    "Runs of every method, number of training examples per task, seed, and reduction factor to choose from on validation."
+    todo = [(method, size, seed, r) for seed in seeds for size in sizes for method in methods for r in factors_of(method, candidates)]
+    for method, size, seed, factor in tqdm(todo, desc="low resource", unit="run", disable=not progress, mininterval=2):
         shared = {"backbone": backbone, "tasks": tasks, "seed": seed, "max_examples": size}
-        yield make_run(Path(folder) / f"{method}-{size}-{seed}", method, {}, **shared, **settings)
+        given = dict(options or {}) | ({} if factor is None else {"reduction_factor": factor})
+        name = f"{method}-{size}-{seed}" + ("" if factor is None else f"-r{factor}")
+        yield make_run(Path(folder) / name, method, given, **shared, **settings)
+
+
+def factors_of(method: str, candidates: Sequence[int]) -> list[int | None]:
+    "The reduction factors to try with a method; None for its own, where nothing is to choose."
+    return list(candidates) if candidates and hasattr(get_method(method), "reduction_factor") else [None]
+
+
+def chosen_runs(runs: "pd.DataFrame") -> "pd.DataFrame":
+    "For each method and size, the runs of the options that are best on validation, the mean over seeds; never by test."
+    done = runs[runs["finished"] & runs["max_examples"].notna()].astype({"max_examples": int})
+    if "validation" not in done or done["validation"].isna().any():
+        return done
+    settings = done["options"].map(lambda given: json.dumps(given, sort_keys=True))
+    means = done.groupby([done["max_examples"], done["method"], settings])["validation"].transform("mean")
+    best = means.groupby([done["max_examples"], done["method"]]).transform("max")
+    first = settings[means == best].groupby([done["max_examples"], done["method"]]).transform("first")
+    return done.loc[first.index[settings[first.index] == first]]
 
 
 def size_table(runs: "pd.DataFrame") -> "pd.DataFrame":
     "Mean ± standard deviation over seeds: rows are numbers of examples per task, columns are methods."
-    done = runs[runs["finished"] & runs["max_examples"].notna()].astype({"max_examples": int})
+    done = chosen_runs(runs)
     grouped = done.groupby(["max_examples", "method"])["average_metrics"].agg(["mean", "std"]).reset_index()
     grouped["said"] = [cell(mean, std) for mean, std in zip(grouped["mean"], grouped["std"], strict=True)]
     table = grouped.pivot(index="max_examples", columns="method", values="said").fillna("")
@@ -260,7 +310,7 @@ def size_curves(runs: "pd.DataFrame") -> "go.Figure":
 
     from hyperlab.analysis.palette import styled
 
-    figure, done = go.Figure(), runs[runs["finished"] & runs["max_examples"].notna()]
+    figure, done = go.Figure(), chosen_runs(runs)
     for number, method in enumerate(dict.fromkeys(done["method"])):
         own = done[done["method"] == method].groupby("max_examples")["average_metrics"]
         mean, std = own.mean(), own.std().fillna(0)
