@@ -30,6 +30,7 @@ from .experiments.runs import better as better, compare as compare, curves as cu
 from .experiments.workbooks import plan_run as plan_run
 from .experiments.sweep import sweep as sweep
 from .experiments.few_shot_study import study as study
+from .experiments.measured import select as select
 from .experiments.paper_comparison import paper_comparison as paper_comparison
 from .widgets.task_mixer import TaskMixer as TaskMixer
 from .widgets.adapter_inspector import AdapterInspector as AdapterInspector

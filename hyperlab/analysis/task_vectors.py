@@ -294,9 +294,11 @@ VIEWS = {
 
 
 def task_view(model: AdaptedModel, view: str = "decoder") -> Points:
-    "A vector for each task: z, what a stack's hypernetwork makes of it, or the weights it writes."
+    "A vector for each task: z, what a stack's hypernetwork makes of it (where there is none, its weights), or the weights it writes."
     check_names("view", [view], VIEWS)
-    return task_points(model, *VIEWS[view])
+    what, where = VIEWS[view]
+    known = representations(model)
+    return task_points(model, "weights" if what == "I" and "I" not in known and "weights" in known else what, where)
 
 # %% ../../nbs/analysis/01_task_vectors.ipynb #26ab6f91
 ONE_FAMILY = {"similarity": "paraphrase"}  # families that count as one

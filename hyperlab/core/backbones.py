@@ -60,6 +60,7 @@ BACKBONE_SHAPES: dict[str, dict[str, Any]] = (
     _sizes("t5-", V1_0, family="t5", vocab_size=32128, feed_forward_proj="relu", tie_word_embeddings=True)
     | _sizes("t5-v1_1-", V1_1, family="t5", vocab_size=32128, **GATED)
     | _sizes("flan-t5-", V1_1, family="t5", vocab_size=32128, **GATED)
+    | {f"t5-{size}-lm-adapt": shape for size, shape in _sizes("", V1_1, family="t5", vocab_size=32128, **GATED).items()}
     | _sizes("byt5-", BYTES, family="t5", vocab_size=384, **GATED)
     | _sizes("mt5-", V1_1, family="mt5", vocab_size=250112, **GATED)
     | _sizes("umt5-", V1_1, family="umt5", vocab_size=256384, **GATED)

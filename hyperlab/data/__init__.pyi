@@ -22,8 +22,10 @@ from .batches import (
 from .benchmarks import (
     ENTRIES as ENTRIES,
     GROUPS as GROUPS,
+    as_in_paper as as_in_paper,
     register_task as register_task,
     task_from as task_from,
+    task_names as task_names,
     tasks as tasks,
 )
 from .metrics import (

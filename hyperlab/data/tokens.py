@@ -21,7 +21,7 @@ import numpy as np
 
 from ..core.files import _build_once
 from ..core.model import AdaptedModel
-from .benchmarks import task
+from .benchmarks import as_in_paper, task
 from .prompts import Accepted, Classes
 from .splits import MissingSplit
 from .task import Task, folder_name, provenance
@@ -343,11 +343,11 @@ class TaskSplit:
         return kept | {"rows": len(self.rows), "fingerprint": rows_fingerprint(self.rows)}
 
 # %% ../../nbs/data/05_tokens.ipynb #7d5a1831
-def answer_length(entry: Task, tokenizer: Any, protocol: str) -> int:
+def answer_length(entry: Task, tokenizer: Any, protocol: str, labels: str | None = None) -> int:
     "Tokens of the longest answer of a task."
-    labels = entry.label_texts(protocol)
-    if isinstance(entry.answer, Classes) and labels:
-        return max(map(len, token_ids(tokenizer, list(labels))))
+    texts = entry.label_texts(protocol, labels)
+    if isinstance(entry.answer, Classes) and texts:
+        return max(map(len, token_ids(tokenizer, list(texts))))
     return entry.max_target_length
 
 
@@ -360,16 +360,17 @@ def context_chunks(entry: Task, rows: "Dataset", tokenizer: Any) -> "Dataset | N
 
 # %% ../../nbs/data/05_tokens.ipynb #c24ab4c1
 def load_task_split(
-    name: str, split: str, model: AdaptedModel, protocol: str = "clean", max_examples: int | None = None, **load: Any
+    name: str, split: str, model: AdaptedModel, protocol: str = "clean", max_examples: int | None = None, paper: str = "",
+    **load: Any,
 ) -> TaskSplit:
-    "A split of a task as this model reads it."
-    entry = task(name)
+    "A split of a task as this model reads it; under `paper`, with the splits of that paper where it has its own."
+    entry = as_in_paper(task(name), paper) if protocol == "paper" else task(name)
     keeps_name = model.method.keeps_task_name
     rows = entry.load(split, protocol, name_in_prompt=keeps_name, max_examples=max_examples, **load)
     chunks = context_chunks(entry, rows, model.tokenizer)
     texts, limits = rows if chunks is None else chunks, (entry.max_source_length, entry.max_target_length)
     tokens = tokenize(texts, model.tokenizer, *limits, name=f"{name}-{split}")
-    return TaskSplit(entry, rows, tokens, answer_length(entry, model.tokenizer, protocol), chunks)
+    return TaskSplit(entry, rows, tokens, answer_length(entry, model.tokenizer, protocol, load.get("labels")), chunks)
 
 # %% ../../nbs/data/05_tokens.ipynb #92bd1593
 def load_splits(model: AdaptedModel, split: str, protocol: str, max_examples: int | None, **load: Any) -> dict[str, TaskSplit]:

@@ -1,5 +1,6 @@
 # Written by tools/make_stubs.py from what the modules export.
 from . import few_shot_study as few_shot_study
+from . import measured as measured
 from . import paper_comparison as paper_comparison
 from . import paper_studies as paper_studies
 from . import runs as runs
@@ -22,15 +23,26 @@ from .few_shot_study import (
     study as study,
     unpack_fits as unpack_fits,
 )
-from .paper_comparison import (
+from .measured import (
+    Choice as Choice,
     Measured as Measured,
+    NANO_PREFIX as NANO_PREFIX,
     all_measured as all_measured,
+    choose as choose,
+    select as select,
+    unite as unite,
+)
+from .paper_comparison import (
+    has_cells as has_cells,
     reported_row as reported_row,
     rows_with_runs as rows_with_runs,
     scores_beside_paper as scores_beside_paper,
 )
 from .paper_studies import (
     STUDIES as STUDIES,
+    chosen_runs as chosen_runs,
+    factors_of as factors_of,
+    grid_extremes as grid_extremes,
     make_run as make_run,
     make_sizes as make_sizes,
     make_variants as make_variants,
@@ -40,6 +52,7 @@ from .paper_studies import (
     size_table as size_table,
     study_plot as study_plot,
     study_table as study_table,
+    train_each as train_each,
     variants_of as variants_of,
 )
 from .runs import (
@@ -48,11 +61,9 @@ from .runs import (
     compare_methods as compare_methods,
     cost_of_run as cost_of_run,
     curves as curves,
-    fault_of_record as fault_of_record,
     find_runs as find_runs,
-    is_whole as is_whole,
+    finished_runs as finished_runs,
     run_row as run_row,
-    warn_of_damage as warn_of_damage,
 )
 from .shipped_results import (
     baseline_means as baseline_means,
@@ -84,5 +95,6 @@ from .workbooks import (
     RunPlan as RunPlan,
     injected_names as injected_names,
     plan_run as plan_run,
+    read_options_text as read_options_text,
     read_task_names as read_task_names,
 )

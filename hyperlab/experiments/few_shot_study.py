@@ -8,6 +8,7 @@ __all__ = ['find_source', 'read_numbers', 'study', 'read_studies', 'pack_fits', 
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #1de2f66e
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -96,6 +97,17 @@ def sizes_of(target: str, shots: Sequence[int], protocol: str = "clean") -> list
     return sorted({min(size, rows) for size in shots})
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #5051802b
+MANY_SHOTS, PASSES, BATCH = 500, 8, 16  # from so many examples on, steps to choose from go up to so many passes in batches of 16
+
+
+def step_candidates(shots: int) -> tuple[int, ...] | None:
+    "Numbers of steps to choose from where examples are many: enough for several passes; None: as `few_shot` has them."
+    if shots < MANY_SHOTS:
+        return None
+    longest = math.ceil(math.log2(PASSES * shots / BATCH))
+    return (0, *(2**k for k in range(5, longest + 1)))
+
+
 def fit_target(source: str | Path, target: str, shots: Sequence[int], seeds: Sequence[int], folder: Path, progress: bool = True,
                **how: Any) -> Iterator[Path]:
     "Fit a target at every size and seed, and yield each file; the start is the same for all, so it is tested once."
@@ -106,8 +118,8 @@ def fit_target(source: str | Path, target: str, shots: Sequence[int], seeds: Seq
     for size, seed in tqdm(todo, desc=target, unit="fit", disable=not progress, mininterval=2):
         path = folder / "fits" / f"{target}-{size}-{seed}.json"
         if not path.is_file():
-            tested = first in (None, (size, seed))
-            found = few_shot(load(source), target, size, seed=seed, test_start=tested, progress=False, **rates, **how)
+            tested, tried = first in (None, (size, seed)), {"candidates": how.get("candidates") or step_candidates(size)}
+            found = few_shot(load(source), target, size, seed=seed, test_start=tested, progress=False, **rates, **how | tried)
             write_json(path, asdict(found))
         yield path
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['run_row', 'warn_of_damage', 'fault_of_record', 'is_whole', 'find_runs', 'runs', 'compare', 'curves', 'cost_of_run',
-           'better', 'compare_methods']
+           'finished_runs', 'better', 'compare_methods']
 
 # %% ../../nbs/experiments/00_runs.ipynb #3f15a598
 import json
@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.statistics import Comparison, Question, compare_answers, comparison_table
-from ..data.benchmarks import task
+from ..data.benchmarks import as_in_paper, task
 from ..data.prompts import Classes, style
 from ..data.task import Task, truth_of
+from ..training.recipes import paper_of
 from ..training.run_folder import Run
 
 if TYPE_CHECKING:
@@ -156,14 +157,25 @@ def finished_runs(given: Runs) -> list[Run]:
     return sorted(done, key=lambda run: (run.config["recipe"]["seed"], run.name))
 
 # %% ../../nbs/experiments/00_runs.ipynb #b9ae222a
+def written_as(run: Run, entry: Task) -> tuple[str, str | None]:
+    "The protocol that a run's rows were read under, and the style of its labels."
+    data = run.config["data"]
+    facts = data.get("test", {}).get(entry.name) or data.get("validation", {}).get(entry.name) or {}
+    recipe, labels = run.config["recipe"], facts.get("labels")
+    words = recipe["protocol"] == "released" and labels == "word"  # of a paper without code, whose text is followed
+    return "paper" if words else recipe["protocol"], labels
+
+
 def truths_of(run: Run, entry: Task, targets: Sequence[str]) -> list[Any]:
     "What is true of every example of a task in a run."
-    recipe = run.config["recipe"]
-    how = style(recipe["protocol"])
+    recipe, (protocol, labels) = run.config["recipe"], written_as(run, entry)
+    how = style(protocol, labels)
     if isinstance(entry.answer, Classes) and not entry.answer.question:
         return [truth_of(entry, target, how) for target in targets]
     try:
-        rows = entry.load(run.result["split"][entry.name], recipe["protocol"], max_examples=recipe["eval_examples"])
+        in_run = as_in_paper(entry, recipe.get("paper") or paper_of(run.result["method"], run.config["model"]["options"]))
+        kept = {"max_examples": recipe["eval_examples"], "labels": labels}
+        rows = (in_run if protocol == "paper" else entry).load(run.result["split"][entry.name], protocol, **kept)
         if list(rows["target"]) == list(targets):
             return [entry.answer.truth(row) for row in rows]
         why = "its rows are others now"
@@ -179,8 +191,7 @@ def question_of(name: str, runs: Sequence[Run], others: Sequence[Run]) -> Questi
     for run in (*runs, *others):
         kept = run.predictions
         kept = kept[kept["task"] == name].sort_values("row")
-        protocol = run.config["recipe"]["protocol"]
-        answers.append([entry.read(text, protocol) for text in kept["prediction"]])
+        answers.append([entry.read(text, *written_as(run, entry)) for text in kept["prediction"]])
         targets.append(list(kept["target"]))
     for run, found in zip((*runs, *others), targets, strict=True):
         if found != targets[0]:

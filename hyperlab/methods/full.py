@@ -7,25 +7,30 @@ __all__ = ['Full']
 
 # %% ../../nbs/methods/00_full.ipynb #6e98a8fe
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from transformers import PretrainedConfig
 
-from ..core.method import Method, Rule, register_method
+from ..core.method import Method, Rule, Trains, register_method
 
 # %% ../../nbs/methods/00_full.ipynb #bd34e1da
 @register_method
 @dataclass(frozen=True, kw_only=True)
 class Full(Method):
-    "All weights of the backbone are trained."
+    "All weights of the backbone are trained, or all but its embeddings."
 
     name: ClassVar[str] = "full"
     title: ClassVar[str] = "T5"
     keeps_task_name: ClassVar[bool] = True
+    train: Literal["all", "all-but-embeddings"] = "all"  # HyperGrid's baselines leave the embeddings alone
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         return Rule({}, {})
 
     @property
-    def trains(self) -> Literal["nothing", "norms", "all"]:
-        return "all"
+    def trains(self) -> Trains:
+        return self.train
+
+    def to_dict(self) -> dict[str, Any]:
+        "The options that are not the usual ones: a checkpoint of plain fine-tuning has none, as before there was a choice."
+        return {} if self.train == "all" else {"train": self.train}

@@ -262,6 +262,23 @@ def training_of(table: int, label: str, task: str) -> dict[str, Any]:
     settings = {"batch_size": chosen.batch_size, "max_length": chosen.max_length} | (RECORD if task == "record" else {})
     return settings | {"learning_rate": chosen.rates[label], "warmup": chosen.warmup, "epochs": EPOCHS.get(task, 3)}
 
+# %% ../../nbs/papers/02_compacter.ipynb #47f0de0f
+_RATE_TITLES = {1: "Selected learning rates", 7: "Selected learning rates, where the output layer is tuned",
+                9: "Selected learning rates with T5-small", 2: "Selected learning rates on SuperGLUE"}  # fmt: skip
+
+
+def _rate_rows(table: int, extra: Mapping[str, Any]) -> tuple[PaperRow, ...]:
+    "Rows of the table that lists the learning rates of another one."
+    backbone = "t5-small" if table == 9 else "t5-base"
+    rates = TRAINING[table].rates.items()
+    return tuple(PaperRow(label, backbone, COMPARED_METHODS[label][0], {**COMPARED_METHODS[label][1], **extra}, 1,
+                          figures={"learning rate": f"{rate:g}"}) for label, rate in rates)  # fmt: skip
+
+
+for _table, _title in _RATE_TITLES.items():
+    _extra = {"train_output": True} if _table == 7 else {}
+    add_table(PaperTable("compacter", TRAINING[_table].rates_table, _title, _rate_rows(_table, _extra)))
+
 # %% ../../nbs/papers/02_compacter.ipynb #b75d4225
 def label_of(method: str, options: Mapping[str, Any] | None = None) -> str | None:
     "The paper's name of a method with these options; None if it has none."

@@ -4,11 +4,12 @@
 
 # %% auto #0
 __all__ = ['PAPERS', 'TABLES', 'GLUE', 'GLUE_METRICS', 'AVERAGES', 'PaperRow', 'PaperTable', 'add_table', 'known_tables',
-           'paper_table', 'cells', 'spreads', 'glue_scores', 'mean_over_metrics', 'within_rounding', 'average_table',
-           'averaging_rules', 'cell_text', 'table_frame']
+           'paper_table', 'cells', 'spreads', 'glue_scores', 'mean_over_metrics', 'same_shape', 'within_rounding',
+           'average_table', 'averaging_rules', 'cell_text', 'table_frame']
 
 # %% ../../nbs/papers/00_tables.ipynb #421f23b0
 import importlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -125,6 +126,12 @@ def mean_over_metrics(scores: Mapping[str, tuple[float, ...]]) -> float:
 def mean_over_tasks(scores: Mapping[str, tuple[float, ...]]) -> float:
     "The mean of the tasks' own means."
     return sum(sum(m) / len(m) for m in scores.values()) / len(scores)
+
+# %% ../../nbs/papers/00_tables.ipynb #4bdafa43
+def same_shape(one: str, other: str) -> bool:
+    "Whether two names of backbones stand for one shape: plain T5 v1.1 and its LM-adapted form do."
+    plain = lambda name: re.sub(r"^t5-(\w+)-lm-adapt$", r"t5-v1_1-\1", name.rpartition("/")[2])
+    return plain(one) == plain(other)
 
 # %% ../../nbs/papers/00_tables.ipynb #d924b8c3
 AVERAGES: dict[str, Callable[[Mapping[str, tuple[float, ...]]], float]] = {

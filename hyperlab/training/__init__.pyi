@@ -26,6 +26,7 @@ from .evaluation import (
     predict as predict,
     prediction_table as prediction_table,
     scored_answers as scored_answers,
+    weights_follow_task as weights_follow_task,
     write as write,
 )
 from .few_shot import (
@@ -38,6 +39,7 @@ from .few_shot import (
     tuning as tuning,
 )
 from .recipes import (
+    PAPER_OPTIONS as PAPER_OPTIONS,
     Recipe as Recipe,
     Splits as Splits,
     departures as departures,

@@ -145,7 +145,7 @@ def evaluate_together(
     "Scores of a model, every process writing its share of the answers; one process alone can be interrupted in between."
     world = accelerator.num_processes
     check = interruption.check if interruption and world == 1 else lambda: None
-    options = {"batch_size": recipe.eval_batch_size, "beams": recipe.beams, "check": check}
+    options: dict[str, Any] = {"batch_size": recipe.eval_batch_size, "beams": recipe.beams, "check": check}
     with autocast(recipe.precision, accelerator.device):
         return evaluate(model, data, rank=accelerator.process_index, world_size=world, **options)
 
@@ -286,13 +286,16 @@ class Trainer:
         return evaluate_together(self.model, data, self.recipe, self.accelerator, interruption)
 
     def validate(self, interruption: Interruption, bar: "tqdm[Any]") -> None:
-        "Evaluate all tasks on validation, and note what is best."
+        "Evaluate all tasks on validation, and note what is best; without such rows, the last weights are what is tested."
         self.check_state()
+        if not self.data["validation"]:
+            self.progress.note_scores({}, None)
+            return
         found, step = self.evaluate(self.data["validation"], interruption), self.progress.step
         unreadable = sum(found.unreadable.values())
         self.log({"step": step, "split": "validation", "tasks": found.tasks, **found.averages, "unreadable": unreadable})
         scores = {name: found.of(name) for name in found.tasks}
-        average = found.averages[f"average_{self.recipe.average}"]
+        average = found.average(self.recipe.average)
         self.progress.note_scores({"average": average, **scores}, self.recipe.patience)
         if not bar.disable:
             bar.write(f"step {step}: {', '.join(f'{k} {v:.1f}' for k, v in scores.items())}; average {average:.1f}")

@@ -16,7 +16,7 @@ from datasets import Dataset, DatasetDict, disable_progress_bars, load_from_disk
 import hyperlab as hl
 from hyperlab.data import metrics
 from hyperlab.data.prompts import PROTOCOLS, Accepted, Classes, FreeText, Score, style
-from hyperlab.data.benchmarks import ENTRIES
+from hyperlab.data.benchmarks import ENTRIES, task_names
 from hyperlab.data.splits import HALVED_VALIDATION, HELD_OUT, Part, SplitRule
 
 disable_progress_bars()
@@ -471,3 +471,17 @@ def test_the_two_averages_of_the_papers():
 
 def test_halved_validation_is_the_default_for_own_train_and_validation():
     assert tiny().splits == HALVED_VALIDATION
+
+
+def test_a_task_of_two_groups_is_used_once() -> None:
+    "HyperGrid trains on GLUE and SuperGLUE, and both hold RTE."
+    with pytest.warns(UserWarning, match="rte: in more than one of glue,superglue; used once"):
+        names = task_names("glue,superglue")
+    assert len(names) == 15 == len(set(names)) and names[:8] == hl.tasks("glue")
+    with pytest.warns(UserWarning, match="used once"):
+        assert hl.plan_run(method="hypergrid", backbone="t5-base", tasks="glue,superglue").tasks == names
+    with pytest.raises(ValueError, match="task names must differ"):
+        task_names("rte,rte")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert task_names(["glue", "wnli"])[-1] == "wnli"

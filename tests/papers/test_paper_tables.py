@@ -7,6 +7,7 @@ import pytest
 import hyperlab as hl
 from hyperlab.core.method import get_method
 from hyperlab.data.metrics import METRICS
+from hyperlab.papers.compacter import TRAINING
 from hyperlab.papers.tables import AVERAGES, PAPERS, PaperRow, PaperTable, average_table, averaging_rules, within_rounding
 from hyperlab.papers.tables import known_tables, paper_table, table_frame
 
@@ -33,7 +34,7 @@ def rows() -> list[tuple[str, int, PaperTable, PaperRow]]:
 def test_every_results_table_is_there() -> None:
     numbers = {paper: [n for p, n in TABLES if p == paper] for paper in PAPERS}
     assert numbers["hyperformer"] == list(range(1, 8))
-    assert numbers["compacter"] == [1, 2, 3, 6, 7, 8, 9]  # the others list learning rates
+    assert numbers["compacter"] == list(range(1, 12))
     assert numbers["hyperdecoders"] == list(range(1, 17))
     assert numbers["hypergrid"] == list(range(1, 7))
 
@@ -121,3 +122,25 @@ def test_rows_that_two_tables_print_agree() -> None:
     grid = {row.label: row for row in paper_table("hyperdecoders", 13).rows}
     differing = {row.label for row in paper_table("hyperdecoders", 8).rows if row.average != grid[row.label].average}
     assert differing == {row.label for row in paper_table("hyperdecoders", 8).rows if "average" in row.notes} == {"Task-Manual"}
+
+
+def test_tables_of_learning_rates_say_what_the_recipes_use() -> None:
+    for number, source in ((4, 1), (5, 7), (10, 9), (11, 2)):
+        rates = {row.label: float(row.figures["learning rate"]) for row in paper_table("compacter", number).rows}
+        assert rates == dict(TRAINING[source].rates) and TRAINING[source].rates_table == number
+    assert {row.backbone for row in paper_table("compacter", 10).rows} == {"t5-small"}
+
+
+def test_counts_that_stand_in_sentences_are_computed() -> None:
+    found = hl.papers.claimed_counts().set_index("claim")
+    assert found["agrees"].sum() == 7 and set(found[~found["agrees"]]["reported"]) == {5.51, 2.53}
+    assert all(found[~found["agrees"]]["note"].str.startswith("not reproduced"))
+    assert found["computed"]["biases, percent of what compacter trains"] == pytest.approx(100 * 48 * (24 + 768) / 161_728)
+
+
+def test_hypergrids_parameters_are_counted_and_tables_without_any_are_named() -> None:
+    found = hl.parameter_table("hypergrid", 1).set_index("row")["computed"]
+    assert found["MTL (train=all-but-embeddings)"] == pytest.approx(0.222_903_552)
+    assert found["PTFT (train=all-but-embeddings, single task)"] == pytest.approx(16 * 0.222_903_552)
+    with pytest.raises(ValueError, match="Table 3 of hypergrid reports no parameter counts; tables that do: 1, 2, 5, 6"):
+        hl.parameter_table("hypergrid", 3)
