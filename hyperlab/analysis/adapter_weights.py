@@ -141,7 +141,7 @@ def reacting_units(model: AdaptedModel, text: str, task: TaskLike | None = None,
 def dead_units(
     model: AdaptedModel, texts: Sequence[str], task: TaskLike | None = None, least: float = 0.01
 ) -> dict[str, list[int]]:
-    "The hidden units of each site that vary less than `least` of the liveliest one over all tokens of the texts."
+    "The hidden units of each site that, over all tokens of the texts, vary less than `least` times the most active one."
     real = model.tokenize(texts)["attention_mask"].bool()
     found = {}
     for site, seen in unit_activations(model, texts, task).items():

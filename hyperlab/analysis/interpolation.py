@@ -53,7 +53,7 @@ def known_answers(names: Sequence[str]) -> list[str]:
 # %% ../../nbs/analysis/05_interpolation.ipynb #83115950
 @dataclass(frozen=True)
 class Answered:
-    "What a model writes for a text, and how likely it holds each answer."
+    "What a model writes for a text, and how likely it considers each answer."
 
     text: str
     probabilities: dict[str, float]
@@ -118,7 +118,7 @@ class Scorer:
         return float(np.mean([found(read, truths) for found in self.metrics]))
 
     def band(self, repeats: int = 40, seed: int = 0) -> tuple[float, float]:
-        "A 95 % band of the score, from examples drawn anew."
+        "A 95 % band of the score, from resampled examples."
         rng, size = np.random.default_rng(seed), len(self.read)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a draw may hold one class only
@@ -149,13 +149,13 @@ def sample_split(model: AdaptedModel, name: str, examples: int = 100, split: str
 
 
 def at_hand(name: str) -> bool:
-    "Whether a task's rows can be had without a download."
+    "Whether a task's rows are available without a download."
     entry = registered(name)
     return entry is not None and entry.data is not None
 
 
 def example_text(model: AdaptedModel, name: str) -> str:
-    "The first validation example of a task, as the model reads it; empty where there is none at hand."
+    "The first validation example of a task, as the model reads it; empty if none is available without a download."
     entry = registered(name)
     if entry is None or entry.data is None:
         return ""

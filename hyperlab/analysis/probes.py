@@ -188,7 +188,7 @@ class ProbeScore:
 
 
 def held_out(embeddings: np.ndarray, labels: np.ndarray, folds: int, seed: int) -> np.ndarray:
-    "Whether each example's label is found by a classifier that has not seen it, (N,)."
+    "Whether a classifier that has not seen an example predicts its label, (N,)."
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
     from sklearn.pipeline import make_pipeline

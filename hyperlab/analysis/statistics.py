@@ -147,7 +147,7 @@ def weighted_metric(name: str, reads: Sequence[Any], truths: Sequence[Any]) -> S
     return slow_scorer(name, reads, truths)
 
 # %% ../../nbs/analysis/06_statistics.ipynb #2342e33d
-EXACT = 14  # up to so many signs, all 2^n are tried
+EXACT = 14  # up to this many signs, all 2^n patterns are tried
 ROOM = 4_000_000  # numbers in a block of weights
 
 
@@ -172,7 +172,7 @@ def sign_flip(differences: Sequence[float] | np.ndarray, resamples: int = 5_000,
 
 
 def exchange(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray, resamples: int = 5_000, seed: int = 0) -> float:
-    "p-value of a difference of means without pairs, by dealing the values out again."
+    "p-value of a difference of means without pairs, by permuting the values."
     values, n = np.concatenate([a, b]), len(a)
     if comb(len(values), n) <= 2**EXACT:
         chosen, exact = np.array(list(itertools.combinations(range(len(values)), n))), True
@@ -244,7 +244,7 @@ def seed_variances(scores: np.ndarray) -> tuple[float, float]:
 
 
 def seed_strays(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    "(R,): how far the mean over runs strays when runs are drawn again."
+    "(R,): how far the mean over runs moves when runs are resampled."
     runs, resamples = len(scores), scores.shape[1] - 1
     if runs == 1:
         return np.zeros(resamples)
@@ -255,7 +255,7 @@ def seed_strays(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 # %% ../../nbs/analysis/06_statistics.ipynb #dce0f3df
 def student_factor(sides: Sequence[np.ndarray], from_examples: float, examples: int, level: float) -> float:
-    "How much wider an interval is that knows the variance between runs from so few of them."
+    "How much wider an interval has to be because the variance between runs is estimated from few of them."
     from scipy import stats
 
     found = [(*seed_variances(side), len(side)) for side in sides if len(side) > 1]
@@ -266,7 +266,7 @@ def student_factor(sides: Sequence[np.ndarray], from_examples: float, examples: 
 
 
 def deviations(a: np.ndarray, b: np.ndarray, paired: bool, examples: int, level: float, seed: int) -> np.ndarray:
-    "(R,): how far the difference of means strays from the one measured, over examples and seeds."
+    "(R,): how far the difference of means deviates from the one measured, over examples and seeds."
     rng = np.random.default_rng((seed, 7))
     gaps = a.mean(0) - b.mean(0)
     by_examples, sides = gaps[1:] - gaps[0], [a - b] if paired else [a, -b]
@@ -283,7 +283,7 @@ def side_by_side(question: Question, pair: int) -> list[Scorer]:
 
 # %% ../../nbs/analysis/06_statistics.ipynb #6d784bd4
 def flip_examples(questions: Sequence[Question], average: str = "metrics", resamples: int = 2_000, seed: int = 0) -> float:
-    "p-value of the difference, given these runs, by exchanging what the two methods said to an example."
+    "p-value of the difference, given these runs, by swapping the two methods' answers to an example."
     groups = [units(question.truths) for question in questions]
     sizes = [int(group.max()) + 1 for group in groups]
     patterns, exact = sign_patterns(sum(sizes), resamples, np.random.default_rng((seed, 11)))
@@ -302,7 +302,7 @@ def flip_examples(questions: Sequence[Question], average: str = "metrics", resam
 # %% ../../nbs/analysis/06_statistics.ipynb #3f06132a
 @dataclass(frozen=True)
 class Comparison:
-    "How two methods differ, in points, and how sure that is."
+    "How two methods differ, in points, and how certain that is."
 
     a: str
     b: str

@@ -281,7 +281,7 @@ def batch_lengths(plan: BatchPlan, steps: int, lengths: Lengths | None = None) -
 
 
 def glue_lengths(tokenizer: str, examples: int = 4000) -> tuple[Lengths, Lengths]:
-    "Lengths of training texts and of their answers for GLUE's tasks, up to so many of each."
+    "Lengths of training texts and of their answers for GLUE's tasks, up to `examples` of each."
     from transformers import AutoTokenizer
 
     from hyperlab.data.tokens import tokenize_task

@@ -161,7 +161,7 @@ def measure_step_memory(contender: Contender, plain: PreTrainedModel, load: Work
 
 # %% ../../nbs/bench/01_contenders.ipynb #82188489
 def table_3(layers: int) -> dict[str, tuple[str, dict[str, Any]]]:
-    "The methods of Compacter's Table 3 by the paper's names, for a backbone with so many layers in a stack."
+    "The methods of Compacter's Table 3 by the paper's names, for a backbone with this many layers per stack."
     named = {label.removesuffix("-R"): found for label, found in COMPARED_METHODS.items() if label != "Prompt tuning-T"}
     changes = {"Intrinsic-SAID": {"dimension": 1_400}, "AdapterDrop": {"dropped": round(layers * 5 / 12)}}
     return {label: (method, options | changes.get(label, {})) for label, (method, options) in named.items()}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/bench/03_planning.ipynb #808af7b5
 def count_tasks(config: PretrainedConfig, method: Method, tasks: int) -> tuple[Count, int]:
-    "Parameters with so many tasks, and how many each task has for itself."
+    "Parameters with this many tasks, and how many each task has for itself."
     one, two = (count_method(config, method, n) for n in (1, 2))
     added, norms = two.added - one.added, two.norms - one.norms
     grown = replace(one, added=one.added + (tasks - 1) * added, norms=one.norms + (tasks - 1) * norms, tasks=tasks)

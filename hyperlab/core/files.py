@@ -54,7 +54,7 @@ def asset(*parts: str) -> Path:
 
 # %% ../../nbs/core/01_files.ipynb #b91ba506
 def _intact(folder: Path) -> bool:
-    "Whether every file has the size it had when the folder was built; a full disk or a careless hand may change it"
+    "Whether every file has the size it had when the folder was built; a full disk or a careless hand may change it."
     try:
         sizes = json.loads((folder / "about.json").read_text())["files"]
         return all((folder / name).stat().st_size == size for name, size in sizes.items())
@@ -63,7 +63,7 @@ def _intact(folder: Path) -> bool:
 
 # %% ../../nbs/core/01_files.ipynb #328bffea
 def _publish(folder: Path, build: Callable[[Path], dict[str, Any]]) -> None:
-    "Make `folder` by `build(temporary folder) -> facts about it`, so that others see all of it or none"
+    "Make `folder` by `build(temporary folder) -> facts about it`, so that others see all of it or none."
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         about = build(temporary)
@@ -79,7 +79,7 @@ def _publish(folder: Path, build: Callable[[Path], dict[str, Any]]) -> None:
 
 # %% ../../nbs/core/01_files.ipynb #33be4a2e
 def _build_once(folder: Path, build: Callable[[Path], dict[str, Any]]) -> None:
-    "Make `folder` unless it is there and intact"
+    "Make `folder` unless it is there and intact."
     from filelock import FileLock
 
     if _intact(folder): return
@@ -103,7 +103,7 @@ def sync_folder(path: Path) -> None:
 
 
 def write_manifest(folder: Path) -> None:
-    "Write down size and digest of every file of a folder."
+    "Write the manifest of a folder: size and SHA-256 of every file."
     files = {p.name: {"bytes": p.stat().st_size, "sha256": file_digest(p)} for p in sorted(folder.iterdir())}
     write_json(folder / MANIFEST, {"files": files})
 

@@ -172,7 +172,7 @@ class EncoderCache:
         return encoded
 
     def keep(self, fresh: dict[bytes, Tensor]) -> None:
-        "Hold new encodings as long as there is room."
+        "Hold new encodings until the limit is reached."
         for key, states in fresh.items():
             size = states.numel() * states.element_size()
             if self.size + size <= self.limit:

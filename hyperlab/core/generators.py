@@ -221,20 +221,21 @@ class Projector(nn.Sequential):
 class Heads(nn.Module):
     "Linear heads from embeddings to weights, one set per group of neighbouring sites; each head is one batched product."
 
-    def __init__(self, shapes: Mapping[str, tuple[int, ...]], width: int, groups: int):
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]], width: int, groups: int, scale: float = 1.0):
         super().__init__()
-        self.shapes, self.groups = dict(shapes), groups
+        self.shapes, self.groups, self.scale = dict(shapes), groups, scale
         sizes = {name: math.prod(shape) for name, shape in shapes.items()}
         self.weight = nn.ParameterDict({n: torch.randn(groups, size, width) * INIT_STD for n, size in sizes.items()})
         self.bias = nn.ParameterDict({n: torch.zeros(groups, size) for n, size in sizes.items()})
 
     def forward(self, embedding: Tensor) -> dict[str, Tensor]:
         "(S, U, E) → {name: (S, U, ...)}."
+        embedding = embedding if self.scale == 1 else embedding * self.scale  # much smaller than the weights it becomes
         return {name: self.head(name, embedding).view(*embedding.shape[:2], *shape) for name, shape in self.shapes.items()}
 
     def head(self, name: str, embedding: Tensor) -> Tensor:
         "One head for all sites, (S, U, E) → S · U rows."
-        weight, bias = self.weight[name], self.bias[name]
+        weight, bias = self.weight[name], self.bias[name] if self.scale == 1 else self.bias[name] * self.scale
         if self.groups == 1:  # a plain layer's weight gradient has the weight's own layout; a batched one's is copied
             return F.linear(embedding, weight.squeeze(0), bias.squeeze(0))
         grouped = embedding.reshape(self.groups, -1, embedding.shape[-1])
@@ -253,9 +254,11 @@ class Hypernetwork(nn.Module):
         hidden: int | None,  # of the projector; None for no projector
         conditions: Sequence[str] = (),  # besides the task: "layer", "position"
         heads_per: str = "stack",  # sites that share heads: "stack", "place" or "site"
-        layer_norm: bool = False,
+        norm: str = "none",  # of the embedding the heads read: "none", "layer" (norm √E) or "unit" (norm 1)
+        scale: float = 1.0,  # of everything the heads write
     ):
         super().__init__()
+        check_names("norm of the embedding", [norm], ("none", "layer", "unit"))
         check_names("condition", conditions, ("layer", "position"))
         kinds: dict[str, list] = {"layer": [(s.stack, s.layer) for s in sites], "position": [s.place for s in sites]}
         self.conditions = tuple(conditions)
@@ -265,13 +268,14 @@ class Hypernetwork(nn.Module):
             self.register_buffer(f"{c}_index", torch.tensor([order.index(k) for k in kinds[c]]), persistent=False)
         concatenated = task_width + width * len(self.conditions)
         self.projector = None if hidden is None else Projector(concatenated, hidden, width)
-        self.norm = nn.LayerNorm(width if hidden else concatenated, eps=1e-6) if layer_norm else None
+        self.norm = nn.LayerNorm(width if hidden else concatenated, eps=1e-6) if norm == "layer" else None
+        self.unit = norm == "unit"
         groups = {"stack": 1, "place": len(set(kinds["position"])), "site": len(sites)}
         check_names("sharing of heads", [heads_per], groups)
         if len(sites) % groups[heads_per]:
             raise ValueError(f"heads per {heads_per} need as many sites at every place, received {[str(s) for s in sites]}")
         self.sites = len(sites)
-        self.heads = Heads(shapes, width if hidden else concatenated, groups[heads_per])
+        self.heads = Heads(shapes, width if hidden else concatenated, groups[heads_per], scale)
 
     def embed(self, task: Tensor) -> Tensor:
         "The embedding I of each site and condition, (U, task_width) → (S, U, E)."
@@ -282,6 +286,8 @@ class Hypernetwork(nn.Module):
         embedding = torch.cat(parts, -1) if len(parts) > 1 else parts[0]
         if self.projector is not None:
             embedding = self.projector(embedding)
+        if self.unit:
+            return F.normalize(embedding, dim=-1)
         return embedding if self.norm is None else self.norm(embedding)
 
     def forward(self, task: Tensor) -> dict[str, Tensor]:

@@ -104,6 +104,7 @@ class Method:
     keeps_task_name: ClassVar[bool] = False  # whether the task's name stays in the prompt
     listed: ClassVar[bool] = True  # False for forms that a person does not choose by name
     learning_rates: ClassVar[Mapping[str, float]] = {}  # piece of a parameter's name -> rate instead of the run's
+    newer_options: ClassVar[tuple[str, ...]] = ()  # left out of records while they have their default, as before they existed
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         "The rule for a backbone of this shape and a number of tasks."
@@ -116,7 +117,8 @@ class Method:
 
     def to_dict(self) -> dict[str, Any]:
         "The options as JSON can hold them."
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        old = {f.name for f in fields(self) if f.name in self.newer_options and getattr(self, f.name) == f.default}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items() if k not in old}
 
 # %% ../../nbs/core/07_method.ipynb #a2bda5fe
 def fits(value: Any, kind: Any) -> bool:
@@ -182,7 +184,7 @@ def get_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
 @register_method
 @dataclass(frozen=True, kw_only=True)
 class Static(Method):
-    "Plain weights for each part, written down."
+    "Stored plain weights for each part."
 
     name: ClassVar[str] = "static"
     title: ClassVar[str] = "Static adapters"

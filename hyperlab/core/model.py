@@ -332,7 +332,7 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         self.encodings = EncoderCache(lambda ids: encode_plainly(self.backbone, ids), limit)
 
     def forget_encodings(self) -> None:
-        "Encode texts anew in every step again."
+        "Stop caching: encode texts in every step again."
         self.encodings = None
 
     def trained_tensors(self) -> dict[str, Tensor]:

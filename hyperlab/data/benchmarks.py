@@ -211,7 +211,7 @@ WORLDS = ("hyperlab.nano.tasks",)  # modules with WORLD_TASKS and WORLD_GROUPS, 
 
 @cache
 def add_worlds() -> set[str]:
-    "Make the tasks of all worlds known; returns every name that is not one's own."
+    "Register the tasks of all worlds; returns every name that the user has not registered."
     for name in WORLDS:
         world = importlib.import_module(name)
         _TASKS.update(world.WORLD_TASKS)

@@ -21,7 +21,7 @@ Metric = Callable[[Sequence[Read], Sequence[Any]], float]
 
 
 def check_pairs(predictions: Sequence[Read], targets: Sequence[Any]) -> None:
-    "Two non-empty lists of one length, or an error that says which is which."
+    "Raise unless both lists have the same length and are not empty."
     if len(predictions) != len(targets):
         raise ValueError(f"expected one prediction per target, received {len(predictions)} predictions "
                          f"and {len(targets)} targets")
@@ -44,7 +44,7 @@ def f1(predictions: Sequence[Read], targets: Sequence[int]) -> float:
 
 # %% ../../nbs/data/00_metrics.ipynb #b7d7c90a
 def macro_f1(predictions: Sequence[Read], targets: Sequence[int]) -> float:
-    "Mean over the classes that occur of their F1."
+    "The mean F1 of the classes that occur."
     from sklearn.metrics import f1_score
     check_pairs(predictions, targets)
     classes = sorted(set(targets) | {p for p in predictions if p is not None})

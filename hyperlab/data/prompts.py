@@ -90,7 +90,7 @@ class Template:
 
 # %% ../../nbs/data/02_prompts.ipynb #bef00ec9
 class Answer(Protocol):
-    "What a task wants to hear."
+    "How a task writes its target and reads an answer."
 
     def text(self, row: Row, style: Style) -> str: "Target text of a row."; ...
     def read(self, text: str, style: Style) -> Any: "What a prediction says; None when unreadable."; ...

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PAPER_SHOTS = (4, 16, 32, 100, 500, 1000, 2000)  # of HyperFormer's Table 2
 
 
-FACTORS = (0.2,)  # of the source's rates: whole ones throw a few examples far from a good start
+FACTORS = (0.2,)  # of the source's rates: at the full rate, a few examples lead far away from a good start
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #8b95b335
 def find_source(source: str | Path, folder: str | Path = "runs/nano-sources") -> str | Path:
@@ -71,14 +71,14 @@ def read_numbers(text: str | float | Sequence[float]) -> list[float]:
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #09302dc9
 def study_settings(source: str | Path, **how: Any) -> dict[str, Any]:
-    "What all fits of a study share, as JSON has it."
+    "What all fits of a study share, as values of JSON."
     described = read_description(find_checkpoint(source))
     model = {"method": described["method"], "options": described["options"], "weights": described["weights"]["sha256"]}
     return {"model": model | {"backbone": described["backbone"]["name"], "tasks": described["tasks"]}, "how": how}
 
 
 def open_study(folder: Path, settings: Mapping[str, Any]) -> None:
-    "Begin a study in a folder, or go on with the one that is there; refused if that is another one."
+    "Start a study in a folder, or continue the one that is there; another study is refused."
     path = folder / "study.json"
     if path.is_file():
         there = {k: v for k, v in read_json(path).items() if k in settings}
@@ -91,14 +91,14 @@ def open_study(folder: Path, settings: Mapping[str, Any]) -> None:
 
 
 def sizes_of(target: str, shots: Sequence[int], protocol: str = "clean") -> list[int]:
-    "The sizes that a target has rows for; one that is too large becomes all its rows (CB has 250)."
+    "The sizes that a target has rows for; a larger one is replaced by all its rows (CB has 250)."
     rows = len(task(target).load("train", protocol))
     return sorted({min(size, rows) for size in shots})
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #5051802b
 def fit_target(source: str | Path, target: str, shots: Sequence[int], seeds: Sequence[int], folder: Path, progress: bool = True,
                **how: Any) -> Iterator[Path]:
-    "Fit a target at every size and seed, and yield each file; the start is tested once, since it is the same for all."
+    "Fit a target at every size and seed, and yield each file; the start is the same for all, so it is tested once."
     sizes = sizes_of(target, shots, how.get("protocol", "clean"))
     rates = {k: v for k, v in rates_of_run(source).items() if k not in how}
     todo = [(size, seed) for seed in seeds for size in sizes]
@@ -123,7 +123,7 @@ def study(
     progress: bool = True,
     **how: Any,  # like, tune, norms, eval_examples, …: as for `few_shot`
 ) -> "pd.DataFrame":
-    "Few-shot fits of every target, size and seed from one checkpoint; those that are there already are kept."
+    "Few-shot fits of every target, size and seed from one checkpoint; existing fits are kept."
     for target in targets:
         task(target)
     place, how = Path(folder), how | {"factors": list(factors)}
@@ -148,7 +148,7 @@ def fit_row(record: Mapping[str, Any]) -> dict[str, Any]:
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #e631b6b3
 def read_studies(*folders: str | Path) -> "pd.DataFrame":
-    "All fits in these folders and the folders below, one row each."
+    "All fits in these folders and their subfolders, one row each."
     import pandas as pd
 
     paths = [path for folder in folders for path in sorted(Path(folder).rglob("fits/*.json"))]
@@ -158,13 +158,13 @@ def read_studies(*folders: str | Path) -> "pd.DataFrame":
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #bcde1c10
 def right_answers(record: Mapping[str, Any], how: Mapping[str, Any]) -> list[bool]:
-    "Which test examples a fit answered as the target says."
+    "Which test examples a fit answered correctly."
     rows = task(record["task"]).load("test", how.get("protocol", "clean"), max_examples=how.get("eval_examples"))
     return [written == wanted for written, wanted in zip(record["predictions"], rows["target"], strict=True)]
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #bc244af3
 def pack_fits(folder: str | Path, path: str | Path) -> Path:
-    "Write all fits in a folder and the folders below into one file, a line each, for `unpack_fits`."
+    "Write all fits in a folder and its subfolders into one file, a line each, for `unpack_fits`."
     lines = []
     for found in sorted(Path(folder).rglob("fits/*.json")):
         record, how = read_json(found), read_json(found.parents[1] / "study.json")["how"]
@@ -232,7 +232,7 @@ LINES = {"full": ("#000000", "dot"), "adapter-dagger": ("#E69F00", "dash"), "hyp
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #db16c6e8
 def line_style(name: str, place: int) -> tuple[str, str]:
-    "Colour and dash of a line: told apart in grey too."
+    "Colour and dash of a line, so that lines can be told apart in grey too."
     from hyperlab.analysis.palette import OKABE_ITO
 
     colours, dashes = list(OKABE_ITO.values()), ("solid", "dash", "dot", "dashdot", "longdash")
@@ -274,7 +274,7 @@ def shot_curves(fits: "pd.DataFrame", by: str = "method", columns: int = 4) -> "
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #2a8c9e2e
 def shots_in_paper(targets: Sequence[str]) -> "pd.DataFrame":
-    "HyperFormer's Table 2 for these targets, by (target, shots); a nano task stands for the one whose name it bears."
+    "HyperFormer's Table 2 for these targets, by (target, shots); a nano task stands for its namesake."
     import pandas as pd
 
     bare = {name.removeprefix("nano-").removesuffix("_polarity"): name for name in targets}

@@ -139,7 +139,7 @@ def reported_line(table: PaperTable, row: PaperRow) -> dict[str, str]:
 
 
 def measured_lines(table: PaperTable, row: PaperRow, runs: Sequence[Measured]) -> dict[str, dict[str, str]]:
-    "Lines of the runs of a row: their mean, their spread, and what they differ by from the paper; the last two may be empty."
+    "Lines of the runs of a row: their mean, their spread, and their difference from the paper; the last two may be empty."
     scores = [column_scores(table, run) for run in runs]
     common = [task for task in table.columns if all(task in found for found in scores)]
     times = len(runs[0].scores) if table.accounting == "hyperdecoders" else 1  # which doesn't divide by tasks
@@ -160,7 +160,7 @@ def measured_lines(table: PaperTable, row: PaperRow, runs: Sequence[Measured]) -
 
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #f59fd1e1
 def set_ups(table: PaperTable, row: PaperRow, runs: Sequence[Measured]) -> list[str]:
-    "What is different between a row and the runs beside it, in words."
+    "How the set-up of a row differs from that of its runs, in words."
     run, found = runs[0], []
     if run.nano:
         found.append("tasks: of the generated nano world, shaped after the paper's; their scores say nothing about the real ones")
@@ -179,7 +179,7 @@ def set_ups(table: PaperTable, row: PaperRow, runs: Sequence[Measured]) -> list[
 # %% ../../nbs/experiments/06_paper_comparison.ipynb #fdf37746
 @dataclass(frozen=True)
 class PaperComparison:
-    "A table of a paper with what was measured under its rows."
+    "A table of a paper with measured results under its rows."
 
     table: PaperTable
     lines: list[dict[str, str]]  # in order; `line` says what each is: reported, measured, its spread, the difference, or not run
@@ -197,7 +197,7 @@ class PaperComparison:
 
     @property
     def words(self) -> list[str]:
-        "What differs in the set-ups, one sentence for each thing, with the rows that it holds for."
+        "How the set-ups differ, one sentence for each difference, with the rows that it holds for."
         holds: dict[str, list[str]] = {}
         for row, found in self.differences.items():
             for sentence in found:

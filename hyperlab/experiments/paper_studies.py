@@ -56,7 +56,7 @@ WIDTHS = ("encoder_size", "decoder_size", "hypernetwork_width")
 
 
 def options_for(row: PaperRow, backbone: str) -> dict[str, Any]:
-    "A row's options on a backbone: as printed, and on nano with widths in proportion and the rest as nano has it."
+    "A row's options on a backbone: as printed, and on nano with widths in proportion and nano's settings for the rest."
     if backbone != "nano":
         return dict(row.options)
     width = int(BACKBONE_SHAPES[row.backbone.rpartition("/")[2]]["d_model"])
@@ -65,7 +65,7 @@ def options_for(row: PaperRow, backbone: str) -> dict[str, Any]:
 
 
 def fitted(variant: Variant, backbone: str) -> Variant:
-    "The variant, with the reason why it can't be built if that is so; nothing is loaded."
+    "The variant, with the reason if it can't be built on this backbone; no weights are loaded."
     try:
         cost(backbone, variant.method, **variant.options)
     except (ValueError, TypeError) as error:
@@ -75,7 +75,7 @@ def fitted(variant: Variant, backbone: str) -> Variant:
 # %% ../../nbs/experiments/04_paper_studies.ipynb #18dc452d
 STUDIES: dict[str, tuple[str, int]] = {
     "hyperformer-3": ("hyperformer", 3),  # adapters with more parameters than HyperFormer
-    "hyperformer-4": ("hyperformer", 4),  # what each part is worth
+    "hyperformer-4": ("hyperformer", 4),  # what each part contributes
     "hyperformer-7": ("hyperformer", 7),  # reduction factors
     "compacter-6": ("compacter", 6),  # sums of n Kronecker products, dimensions of the subspace
     "compacter-7": ("compacter", 7),  # with the output layer tuned
@@ -110,7 +110,7 @@ def variants_of(study: str, backbone: str = "nano") -> list[Variant]:
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #fc43c610
 def make_run(run_dir: Path, method: str, options: Mapping[str, Any], **settings: Any) -> Run:
-    "A run with these settings: made, taken up again, or found finished."
+    "A run with these settings: trained now, resumed, or already finished."
     plan = plan_run(method=method, options=dict(options), run_dir=str(run_dir), report_to="none", **settings)
     run = Run(run_dir)
     if run.finished and run.config["model"]["method"] == method and run.config["recipe"]["seed"] == plan.recipe.seed:
@@ -122,7 +122,7 @@ def make_run(run_dir: Path, method: str, options: Mapping[str, Any], **settings:
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #f464df30
 def fitting_rates(settings: Mapping[str, Any], model: AdaptedModel) -> dict[str, Any]:
-    "Settings without rates for parameters that a variant does not have, such as those of a projector that was taken out."
+    "Settings without rates for parameters that a variant does not have, such as those of a projector that it leaves out."
     names = list(trained_parameters(model))
     kept = {piece: rate for piece, rate in (settings.get("rates") or {}).items() if any(piece in name for name in names)}
     return dict(settings) | ({"rates": kept} if settings.get("rates") else {})
@@ -130,7 +130,7 @@ def fitting_rates(settings: Mapping[str, Any], model: AdaptedModel) -> dict[str,
 # %% ../../nbs/experiments/04_paper_studies.ipynb #fa0f653b
 def make_variants(study: str, folder: str | Path, seeds: Sequence[int] = (0,), backbone: str = "nano", tasks: str = "nano",
                   progress: bool = True, **settings: Any) -> Iterator[Run]:  # fmt: skip
-    "Runs of every variant that fits, seed by seed."
+    "Runs of every variant that can be built, seed by seed."
     todo = [(seed, variant) for seed in seeds for variant in variants_of(study, backbone) if not variant.refused]
     for seed, variant in tqdm(todo, desc=study, unit="run", disable=not progress, mininterval=2):
         place = Path(folder) / study / f"{variant.name}-{seed}"
@@ -147,7 +147,7 @@ def run_facts(run: Run) -> dict[str, Any]:
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #3bb2ea0b
 def read_facts(source: str | Path) -> "pd.DataFrame":
-    "The facts of all finished runs in a folder and below, or of a packed file."
+    "The facts of all finished runs in a folder and its subfolders, or in a packed file."
     import pandas as pd
 
     if Path(source).is_file():
@@ -156,7 +156,7 @@ def read_facts(source: str | Path) -> "pd.DataFrame":
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #11f9a50f
 def pack_facts(folder: str | Path, path: str | Path) -> Path:
-    "Write the facts of all finished runs in a folder and below into one file, a line each."
+    "Write the facts of all finished runs in a folder and its subfolders into one file, a line each."
     lines = [json.dumps(run_facts(run)) for run in find_runs(folder) if run.finished]
     publish(Path(path), ("\n".join(lines) + "\n").encode())
     return Path(path)

@@ -66,7 +66,7 @@ def compare(table: "pd.DataFrame", by: str | Sequence[str] = "method", scores: S
 
 # %% ../../nbs/experiments/00_runs.ipynb #8b1865fe
 def curves(chosen: Run | Iterable[Run], what: str = "loss") -> "go.Figure":
-    "A column of the log over the steps, one line per run: `loss`, `average_tasks`, `rte.accuracy`, …"
+    "A column of the log over the steps, one line per run: `loss`, `average_tasks`, `rte.accuracy` and so on."
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -174,7 +174,7 @@ def better(
 
 
 def compare_methods(folder: str | Path, baseline: str, **options: Any) -> "pd.DataFrame":
-    "Every method with runs in a folder beside a baseline, with p-values corrected for their number."
+    "Every method with runs in a folder compared with a baseline, with p-values corrected for their number."
     groups: dict[str, list[Run]] = {}
     for run in finished_runs(folder):
         groups.setdefault(run.result["method"], []).append(run)

@@ -112,7 +112,7 @@ class RunPlan:
         return build_model(self.backbone, self.method, self.tasks, self.recipe.seed)
 
     def train(self, model: AdaptedModel | None = None, **how: Any) -> Run:
-        "Make the run, or go on with it."
+        "Train the run, or resume it."
         return train(model or self.build(), run_dir=self.run_dir, report_to=self.report_to, **self.settings, **how)
 
 # %% ../../nbs/experiments/01_workbooks.ipynb #0deafba7

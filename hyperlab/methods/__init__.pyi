@@ -15,6 +15,7 @@ from .bitfit import (
 from .bottleneck import (
     AdapterDagger as AdapterDagger,
     AdapterDrop as AdapterDrop,
+    AdapterShared as AdapterShared,
     BottleneckOptions as BottleneckOptions,
     HoulsbyAdapter as HoulsbyAdapter,
     Pfeiffer as Pfeiffer,

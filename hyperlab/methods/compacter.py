@@ -59,7 +59,7 @@ def prefers_factors(bottleneck: int, n: int, rank: int | None) -> bool:
 
 # %% ../../nbs/methods/03_compacter.ipynb #f7660afa
 def check_n(n: int, widths: Mapping[str, int]) -> None:
-    "Raise unless n divides every one of `widths`, which are given by what they are."
+    "Raise unless n divides every one of `widths`, {what the width is of: width}."
     if n < 1 or any(width % n for width in widths.values()):
         listed = " and ".join(f"{width} ({what})" for what, width in widths.items())
         good = [k for k in (1, 2, 4, 8, 12, 16, 32) if not any(width % k for width in widths.values())]

@@ -31,7 +31,7 @@ class ParallelNormed(Parallel):
 ADAPTERS["ParallelNormed"] = ParallelNormed
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #cd6b1567
-START = 1e-3  # what the heads' hyperfan-in start is scaled by
+START = 1e-3  # factor on the heads' hyperfan-in initialisation
 
 
 class AdapterWriter(nn.Module):
@@ -76,7 +76,7 @@ class FromInput(nn.Module):
         super().__init__()
         self.mlp = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)) if mlp else nn.Identity()
         self.writer = writer
-        self.first = first  # of the first reading, before there is a summary
+        self.first = first  # adapters for the first reading, before there is a summary
 
     def embed_input(self, condition: Condition) -> Tensor:
         "The instance embedding e of each input, (B, H) (Hyperdecoders Eq. 8)."

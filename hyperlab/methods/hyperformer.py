@@ -6,6 +6,7 @@
 __all__ = ['HyperRule', 'HyperFormer', 'HyperFormerPlusPlus', 'HyperFormerReleased']
 
 # %% ../../nbs/methods/02_hyperformer.ipynb #5593ec28
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -15,7 +16,7 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig
 
 from ..core.adapters import Serial
-from ..core.generators import Condition, Hypernetwork, Projector, Table, TaskEmbedding
+from ..core.generators import INIT_STD, Condition, Heads, Hypernetwork, Projector, Table, TaskEmbedding
 from ..core.method import Method, AdapterPart, Rule, register_method
 from .bottleneck import BottleneckOptions, init_bottleneck
 
@@ -30,11 +31,15 @@ class HyperRule(Rule):
         task_embedding: TaskEmbedding,
         projector: Projector | None = None,  # shared by all parts; None if each hypernetwork has its own or none is wanted
         norms: Mapping[str, Table] | None = None,  # learned layer norms; none if they are generated
+        bases: Mapping[str, Table] | None = None,  # weights of each site to which the generated ones are added
+        gates: Mapping[str, Mapping[str, Tensor]] | None = None,  # factors of each site's generated weights, {part: {name: (S,)}}
     ):
         super().__init__(parts, hypernetworks)
         self.task_embedding = task_embedding
         self.projector = projector
         self.norms = nn.ModuleDict(dict(norms or {}))
+        self.bases = nn.ModuleDict(dict(bases or {}))
+        self.gates = nn.ModuleDict({part: nn.ParameterDict(dict(gate)) for part, gate in (gates or {}).items()})
 
     def features(self, condition: Condition) -> Tensor:
         "The vector of each distinct condition, (U, E): z, or I if the projector is shared."
@@ -42,8 +47,42 @@ class HyperRule(Rule):
         return z if self.projector is None else self.projector(z)
 
     def generate(self, condition: Condition) -> dict[str, dict[str, Tensor]]:
-        weights = super().generate(condition)
-        return {part: w | self.norms[part](condition) if part in self.norms else w for part, w in weights.items()}
+        return {part: self.completed(part, weights, condition) for part, weights in super().generate(condition).items()}
+
+    def completed(self, part: str, weights: dict[str, Tensor], condition: Condition) -> dict[str, Tensor]:
+        "The weights of a part, {name: (S, U, ...)}, with gates, base and ordinary norms where it has them."
+        if part in self.gates:
+            gates = dict(self.gates[part].named_parameters())
+            weights = {name: w * gates[name].view(-1, *[1] * (w.dim() - 1)) for name, w in weights.items()}
+        if part in self.bases:
+            base = self.bases[part](condition)
+            weights = {name: w + base[name] for name, w in weights.items()}
+        return weights | self.norms[part](condition) if part in self.norms else weights
+
+# %% ../../nbs/methods/02_hyperformer.ipynb #57ab1e01
+def base_table(heads: Heads, sites: int) -> Table:
+    "An adapter of its own for each site, shared by the tasks, that starts as a plain one."
+    table = Table(heads.shapes, sites, 1, shared=tuple(heads.shapes))
+    init_bottleneck(table)
+    return table
+
+
+@torch.no_grad()
+def start_heads(heads: Heads, start: str, with_base: bool) -> None:
+    "Set the initial values of heads; nothing changes for the papers' start."
+    if start == "paper":
+        return
+    for name, shape in heads.shapes.items():
+        weight, bias = heads.weight[name], heads.bias[name]
+        matrix = name in ("down", "up")
+        if start == "hyperfan-in" and matrix:  # E terms of unit variance make one weight, fan-in weights make one feature
+            nn.init.normal_(weight, std=1 / (heads.scale * math.sqrt(weight.shape[-1] * shape[-1])))
+        else:
+            nn.init.zeros_(weight)
+        if not with_base and start == "bias-first" and matrix:
+            nn.init.normal_(bias, std=INIT_STD / heads.scale)
+        if not with_base and name == "gamma":
+            nn.init.constant_(bias, 1 / heads.scale)
 
 # %% ../../nbs/methods/02_hyperformer.ipynb #53823d57
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +93,7 @@ class HyperFormerFamily(BottleneckOptions, Method):
     heads_per: ClassVar[str] = "stack"  # sites that share heads
     one_projector: ClassVar[bool] = False  # for the whole model
     norm_embedding: ClassVar[bool] = False  # layer norm on the embedding
+    newer_options: ClassVar[tuple[str, ...]] = ("weight_scale", "embedding_norm", "start", "base", "gate")
 
     task_width: int = 64  # of z, the vector of each task
     embedding_width: int = 64  # of I, which the heads read; layer and position embeddings have it too
@@ -63,6 +103,11 @@ class HyperFormerFamily(BottleneckOptions, Method):
     layer_norm: Literal["conditional", "shared", "none"] = "conditional"  # in the adapter: generated, learned per site, or absent
     adapter_blocks: bool = True  # False: no adapters, only T5's layer norms are trained
     share_stacks: bool = False  # one hypernetwork for both stacks
+    weight_scale: Literal["1", "1/sqrt(E)", "1/E"] = "1"  # factor of everything the heads write; E is their input's width
+    embedding_norm: Literal["paper", "none", "layer", "unit"] = "paper"  # of I; layer: a learned norm of size √E, unit: size 1
+    start: Literal["paper", "hyperfan-in", "bias-first"] = "paper"  # of the heads
+    base: bool = False  # weights = a learned adapter of each site + what the hypernetwork writes
+    gate: bool = False  # a learned factor for each kind of weight at each site, 1 at the start
 
     def parts(self, config: PretrainedConfig) -> dict[str, AdapterPart]:
         "One part per stack, or one for both."
@@ -91,8 +136,14 @@ class HyperFormerFamily(BottleneckOptions, Method):
         features = None if self.task_features == "learned" else torch.zeros(tasks, self.z_width)
         shared = Projector(self.z_width, self.projector_width, self.embedding_width) if self.shares_projector else None
         norms = {name: self.norm_table(config, part) for name, part in parts.items()} if self.layer_norm == "shared" else {}
-        hypernetworks = {name: self.hypernetwork(config, part) for name, part in parts.items()}
-        return HyperRule(parts, hypernetworks, TaskEmbedding(tasks, self.z_width, features), shared, norms)
+        networks = {name: self.hypernetwork(config, part) for name, part in parts.items()}
+        embedding = TaskEmbedding(tasks, self.z_width, features)
+        for network in networks.values():
+            start_heads(network.heads, self.start, with_base=self.base)
+        bases = {name: base_table(network.heads, network.sites) for name, network in networks.items()} if self.base else {}
+        one = lambda network: {kind: torch.ones(network.sites) for kind in network.heads.shapes}
+        gates = {name: one(network) for name, network in networks.items()} if self.gate else {}
+        return HyperRule(parts, networks, embedding, shared, norms, bases, gates)
 
     def hypernetwork(self, config: PretrainedConfig, part: AdapterPart) -> Hypernetwork:
         "The network that writes the adapters of one part."
@@ -107,7 +158,8 @@ class HyperFormerFamily(BottleneckOptions, Method):
             hidden=self.projector_width if self.task_projector and not self.one_projector else None,
             conditions=self.conditions,
             heads_per=self.heads_per,
-            layer_norm=self.norm_embedding,
+            norm=("layer" if self.norm_embedding else "none") if self.embedding_norm == "paper" else self.embedding_norm,
+            scale={"1": 1.0, "1/sqrt(E)": self.embedding_width**-0.5, "1/E": 1 / self.embedding_width}[self.weight_scale],
         )
 
     def norm_table(self, config: PretrainedConfig, part: AdapterPart) -> Table:

@@ -70,7 +70,7 @@ def outputs_of(piece: slice, by_block: Tensor) -> slice:
 
 
 def buffer_for(part: Tensor) -> Tensor:
-    "Room for a part (c, O/C, R, I/R) of the weight, as a matrix (O', I)."
+    "Space for a part (c, O/C, R, I/R) of the weight, as a matrix (O', I)."
     features = part.shape[2] * part.shape[3]
     # Rows a power of two apart would compete for the same few places in the cache: 16 numbers more move them
     return part.new_empty(part.shape[0] * part.shape[1], features + 16)[:, :features]

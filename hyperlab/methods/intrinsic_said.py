@@ -52,7 +52,7 @@ def walsh_hadamard(x: Tensor) -> Tensor:
 
 # %% ../../nbs/methods/06_intrinsic_said.ipynb #7a3eea11
 def draw_fastfood(outputs: int, length: int, generator: torch.Generator) -> dict[str, Tensor]:
-    "Random signs B, order Π and normalised scales G of the blocks, each `length` long, behind so many outputs."
+    "Random signs B, order Π and normalised scales G of as many blocks of this length as the outputs need."
     blocks = math.ceil(outputs / length)
     draw: dict[str, Any] = {"generator": generator, "device": "cpu"}
     signs = torch.randint(0, 2, (blocks, length), dtype=torch.int8, **draw) * 2 - 1

@@ -31,7 +31,7 @@ class LowRank(Adapter):
     how: ClassVar[str] = "along"
 
     def shapes(self, width: int, bottleneck: int) -> dict[str, tuple[int, ...]]:
-        "Of a projection from `width` to `bottleneck` features."
+        "Shapes for a projection from `width` to `bottleneck` features."
         return {"down": (self.rank, width), "up": (bottleneck, self.rank)}
 
     def __call__(self, x: Tensor, weights: AdapterWeights) -> Tensor:

@@ -33,7 +33,7 @@ class Draw:
         return int(self.rng.random() * size)
 
     def pick(self, choices: Sequence[T]) -> T:
-        "One of the choices, all alike."
+        "One of the choices, all equally likely."
         return choices[self.below(len(choices))]
 
     def chance(self, probability: float) -> bool:

@@ -30,7 +30,7 @@ class Setting:
     "What a method is given on the nano backbone."
     rate: float                                                # peak learning rate
     options: Mapping[str, Any] = field(default_factory=dict)   # of the method
-    rates: Mapping[str, float] = field(default_factory=dict)   # of parameters whose name has this piece
+    rates: Mapping[str, float] = field(default_factory=dict)   # for parameters whose name contains the key
 
 
 HYPER = {"reduction_factor": 8, "task_width": 32, "embedding_width": 32, "projector_width": 64}
@@ -44,6 +44,7 @@ SETTINGS: dict[str, Setting] = {
     "hyperformer-released": Setting(6e-4, HYPER, {"projector": 2e-3, "embedding": 2e-3, "layer_norm": 2e-3}),
     "adapter-dagger": Setting(3e-3, BOTTLENECK),
     "adapter": Setting(3e-3, BOTTLENECK),
+    "adapter-shared": Setting(3e-3, BOTTLENECK),
     "pfeiffer": Setting(1e-2, BOTTLENECK),
     "adapterdrop": Setting(1e-2, BOTTLENECK),
     "adapter-lowrank": Setting(1e-2, BOTTLENECK),
@@ -69,7 +70,7 @@ def setting_of(method: str) -> Setting:
 
 # %% ../../nbs/nano/04_settings.ipynb #f1e31c1b
 def nano_adapted(method: str, seed: int = 0, names: Sequence[str] | None = None, random: bool = False) -> AdaptedModel:
-    "The method on the nano backbone, or on a random one of that shape, for the eight tasks or others; the seed fixes its start."
+    "The method on the nano backbone, or on a random one of that shape, for the eight tasks or others; seeds its initialisation."
     with preserve_rng_state():
         seed_everything(seed)
         backbone, tokenizer = (random_backbone(), nano_tokenizer()) if random else ("nano", None)
@@ -86,7 +87,7 @@ def nano_run(method: str = "hyperformer++", seed: int = 0, steps: int = STEPS, r
 
 # %% ../../nbs/nano/04_settings.ipynb #eb335ab1
 def random_backbone() -> "PreTrainedModel":
-    "A backbone of the nano shape at random, as `transformers` starts it."
+    "A backbone of the nano shape with the random weights that `transformers` initialises."
     from transformers import AutoModelForSeq2SeqLM
     backbone: PreTrainedModel = AutoModelForSeq2SeqLM.from_config(read_config("nano"), dtype="float32")
     return backbone

@@ -69,7 +69,7 @@ RESPECTS = ("roles", "agent", "patient", "verb", "time", "place")
 
 
 def mrpc(draw: Draw, split: str) -> Row:
-    "Two statements: the same meaning?"
+    "Two statements; do they have the same meaning? Label 1 is yes."
     equal, event = draw.chance(0.6), some_event(draw, split)
     second = event if equal else near_miss(draw, event, roles=0.5)
     texts = two_texts(draw, partial(say, event=event), partial(say, event=second))
@@ -77,7 +77,7 @@ def mrpc(draw: Draw, split: str) -> Row:
 
 
 def qqp(draw: Draw, split: str) -> Row:
-    "Two questions: do they ask the same?"
+    "Two questions; do they ask the same? Label 1 is yes."
     equal, event = draw.chance(0.45), some_event(draw, split)
     slot = draw.pick(["agent", "patient", *(s for s in ("time", "place") if getattr(event, s))])
     told = [respect for respect in RESPECTS if respect != slot]
@@ -103,7 +103,7 @@ def in_two_orders(draw: Draw, event: Event, second: Event) -> tuple[str, str]:
 
 # %% ../../nbs/nano/01_tasks.ipynb #139f816b
 def paws(draw: Draw, split: str) -> Row:
-    "Two statements with the same nouns and verb: the same meaning?"
+    "Two statements with the same nouns and verb; do they have the same meaning? Label 1 is yes."
     equal, event = draw.chance(0.5), event_in(draw, split, an_event)
     first, second = in_two_orders(draw, event, event if equal else change(draw, event, "roles"))
     return {"sentence1": first, "sentence2": second, "label": int(equal)}
@@ -118,7 +118,7 @@ def similarity(one: Event, other: Event) -> float:
 
 # %% ../../nbs/nano/01_tasks.ipynb #7ec756e7
 def stsb(draw: Draw, split: str) -> Row:
-    "Two statements: how alike?"
+    "Two statements and how similar they are, from 0 to 5."
     event = some_event(draw, split, adjuncts=1.0, richness=0.1)
     second, rate = event, draw.pick((0.0, 0.2, 0.5, 0.9))
     if event.patient.noun not in THINGS and draw.chance(0.4):
@@ -144,7 +144,7 @@ def inference(draw: Draw, split: str, label: str, kind: str = "") -> tuple[Event
 
 # %% ../../nbs/nano/01_tasks.ipynb #891c76b9
 def mnli(draw: Draw, split: str) -> Row:
-    "Does the hypothesis follow, can it be true, or is it denied?"
+    "A premise and a hypothesis that follows, is neutral, or contradicts it."
     label = draw.below(3)
     premise, hypothesis = inference(draw, split, ("entailment", "neutral", "contradiction")[label])
     texts = two_texts(draw, partial(say, event=premise), partial(say, event=hypothesis))
@@ -152,7 +152,7 @@ def mnli(draw: Draw, split: str) -> Row:
 
 
 def rte(draw: Draw, split: str) -> Row:
-    "Does it follow? The premise may have a second sentence."
+    "A premise and a hypothesis that follows or not; the premise may have a second sentence."
     label = draw.pick(("entailment", "neutral", "entailment", "contradiction"))
     premise, hypothesis = inference(draw, split, label)
     texts = two_texts(draw, partial(say, event=premise), partial(say, event=hypothesis))
@@ -161,7 +161,7 @@ def rte(draw: Draw, split: str) -> Row:
 
 
 def scitail(draw: Draw, split: str) -> Row:
-    "Does it follow? With words of science."
+    "A premise and a hypothesis that follows or not, in the vocabulary of science."
     label = draw.pick(("entailment", "neutral"))
     premise, hypothesis = inference(draw, split, label, "science")
     texts = two_texts(draw, partial(say, event=premise), partial(say, event=hypothesis))
@@ -178,7 +178,7 @@ OPEN = ("said", "thought", "hoped")
 
 # %% ../../nbs/nano/01_tasks.ipynb #33fee388
 def cb(draw: Draw, split: str) -> Row:
-    "Does the speaker vouch for the hypothesis?"
+    "A text and a hypothesis that its speaker is committed to, denies, or leaves open."
     event, same, stance = replace(some_event(draw, split), happened=draw.chance(0.5)), draw.chance(0.5), draw.below(3)
     hypothesis = replace(event, happened=event.happened == same)
     attitude = draw.pick((VOUCHING, DENYING, OPEN)[stance])
@@ -189,7 +189,7 @@ def cb(draw: Draw, split: str) -> Row:
 
 # %% ../../nbs/nano/01_tasks.ipynb #9078405e
 def qnli(draw: Draw, split: str) -> Row:
-    "Does the sentence answer the question? 0 is yes."
+    "A question and a sentence that answers it or not; label 0 is yes."
     event = some_event(draw, split, adjuncts=0.8)
     slots = ["agent", "patient", *(slot for slot in ("time", "place") if getattr(event, slot))]
     slot, answered = draw.pick(slots), draw.chance(0.5)
@@ -203,7 +203,7 @@ def qnli(draw: Draw, split: str) -> Row:
 
 
 def boolq(draw: Draw, split: str) -> Row:
-    "Yes or no? The passage also tells of something else, which has the opposite answer."
+    "A yes/no question about a passage that also mentions something with the opposite answer."
     event, happened = some_event(draw, split, adjuncts=0.2), draw.chance(0.5)
     other = near_miss(draw, event) if draw.chance(0.4) else some_event(draw, split, adjuncts=0.2)
     sentences = [say(draw, replace(event, happened=happened)), say(draw, replace(other, happened=not happened))]
@@ -212,7 +212,7 @@ def boolq(draw: Draw, split: str) -> Row:
 
 # %% ../../nbs/nano/01_tasks.ipynb #c95f18fa
 def trec(draw: Draw, split: str) -> Row:
-    "What is asked for: abbreviation, entity, description, human, location or number."
+    "A question and what it asks for: abbreviation, entity, description, human, location or number."
     label, event = draw.below(6), some_event(draw, split, adjuncts=0.3)
     word, thing = draw.pick(NOUNS[event.agent.noun]), draw.pick(THINGS)
     did = ask(draw, replace(event, time="", place=""), "truth")
@@ -228,7 +228,7 @@ def trec(draw: Draw, split: str) -> Row:
 
 # %% ../../nbs/nano/01_tasks.ipynb #60811301
 def sst2(draw: Draw, split: str) -> Row:
-    "Positive or negative? One opinion or two."
+    "A positive or negative review with one opinion or two."
     positive, opinion = draw.chance(0.5), partial(an_opinion, draw, subjects=list(REVIEW_SUBJECTS), denials=0.2)
     main = opinion(positive)
     while part_of(main.key) != split:
@@ -244,7 +244,7 @@ def sst2(draw: Draw, split: str) -> Row:
 
 
 def long_review(draw: Draw, split: str, subjects: tuple[str, ...]) -> Row:
-    "Positive or negative? What most of the sentences say."
+    "A positive or negative review; most of its sentences decide."
     positive, size = draw.chance(0.5), draw.pick((3, 5))
     against = draw.below(size // 2 + 1)
     opinions = [an_opinion(draw, positive != (place < against), subjects, 0.3) for place in range(size)]
@@ -283,7 +283,7 @@ def spoil(draw: Draw, text: str) -> str:
 
 
 def cola(draw: Draw, split: str) -> Row:
-    "Is this English?"
+    "A sentence, acceptable or with one mistake."
     event = replace(some_event(draw, split, richness=0.35, adjuncts=0.3), happened=draw.chance(0.6))
     fine = draw.chance(0.5)
     text = say(draw, event)

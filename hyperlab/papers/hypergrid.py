@@ -136,7 +136,7 @@ _SIZES = {"T5 (3B)": "t5-3b", "T5 (11B)": "t5-11b", "Ours (3B)": "t5-3b", "Ours 
 
 # %% ../../nbs/papers/04_hypergrid.ipynb #cbe5090b
 def _test_rows(lines: Sequence[Line], columns: Sequence[str]) -> list[PaperRow]:
-    "Rows of the test servers; lines of others have no backbone of ours, and share no model."
+    "Rows of the test servers; models of others have no backbone of ours, and are tuned for one task each."
     rows = [_row(line, _SIZES.get(line[0], ""), columns) for line in lines]
     return [row if row.method else replace(row, tasks=1) for row in rows]
 

@@ -61,7 +61,7 @@ def count_rule(rule: Rule) -> tuple[int, int]:
 
 # %% ../../nbs/papers/05_parameters.ipynb #9c35f29d
 def count_method(backbone: str | PretrainedConfig | PreTrainedModel, method: Method, tasks: int) -> Count:
-    "Parameters of `method` on a backbone of this shape with so many tasks; needs no weights and no network for published sizes."
+    "Parameters of `method` on a backbone of this shape with this many tasks; published sizes need no weights and no network."
     config = shape_of(backbone)
     plain = meta_backbone(config)
     with torch.device("meta"):
@@ -91,7 +91,7 @@ def hyperformer_accounting(count: Count) -> dict[str, float]:
 
 # %% ../../nbs/papers/05_parameters.ipynb #f9804ee8
 def compacter_accounting(count: Count, tasks: int) -> dict[str, float]:
-    "Trained: percent for a task with T5's norms; total: times the plain model for so many tasks, without them."
+    "Trained: percent for a task with T5's norms; total: times the plain model for this many tasks, without them."
     total = tasks if count.whole else 1 + tasks * count.added / count.backbone
     return {"trained": 100 * count.trained / count.backbone, "total": total}
 
@@ -206,7 +206,7 @@ def reported_figures(backbone: str, method: Method, tasks: int) -> Mapping[str, 
 
 # %% ../../nbs/papers/05_parameters.ipynb #9658fc24
 def count_model(model: "AdaptedModel") -> Count:
-    "What the method of a model at hand adds and trains."
+    "What the method of an adapted model adds and trains."
     added, gains = count_rule(model.rule)
     size = parameter_count(model.backbone) - model.trained.untied
     return count_inside(model.backbone, model.trained.names, size, added, gains, len(model.tasks))
@@ -218,7 +218,7 @@ def cost(
     tasks: int | Sequence[str] = TASKS_IN_PAPERS,  # with a backbone
     **options: Any,  # of the method
 ) -> Cost:
-    "What a method adds and trains: for a model at hand, or for a backbone and a method by name."
+    "What a method adds and trains: for an adapted model, or for a backbone and a method by name."
     if not isinstance(model, str | PretrainedConfig):
         name = model.source.name or model.config.model_type
         return Cost(model.method.name, name, count_model(model), reported_figures(name, model.method, len(model.tasks)))

@@ -139,7 +139,7 @@ def within_rounding(computed: float, printed: float, decimals: int) -> bool:
 
 
 def average_table(paper: str, number: int) -> "pd.DataFrame":
-    "Every printed average of a table beside both ways to compute it, and the rule that fits."
+    "Every printed average of a table next to both ways to compute it, and the rule that fits."
     import pandas as pd
 
     table, lines = paper_table(paper, number), []

@@ -58,7 +58,7 @@ def logger_numbers(record: Mapping[str, Any]) -> dict[str, float]:
 
 # %% ../../nbs/training/04_environment.ipynb #56e1f186
 def make_accelerator(report_to: Any, run_dir: Path) -> Accelerator:
-    "The machine as accelerate sees it; precision is the recipe's business."
+    "The machine as accelerate sees it; the recipe decides on the precision."
     unused = DistributedDataParallelKwargs(find_unused_parameters=True)  # adapters of tasks that a batch lacks
     plain = not torch.accelerator.is_available()  # accelerate joins processes on CPUs only when told that it is on CPUs
     loggers = chosen_loggers(report_to) or None

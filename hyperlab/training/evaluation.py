@@ -142,7 +142,7 @@ class Evaluation:
 
 
 def join_evaluations(found: Mapping[str, Evaluation]) -> Evaluation:
-    "One evaluation, with every task from the evaluation that stands under its name."
+    "One evaluation that takes every task from the evaluation found under its name."
     pick = lambda field: {name: getattr(one, field)[name] for name, one in found.items()}
     return Evaluation(pick("tasks"), pick("unreadable"), pick("predictions"))
 

@@ -94,7 +94,7 @@ def frozen(parameters: Iterable[nn.Parameter]) -> Iterator[None]:
 
 # %% ../../nbs/training/06_few_shot.ipynb #9750c4a4
 def simplex_path(model: AdaptedModel, rows: TaskSplit, begin: Tensor, steps: int, rate: float) -> Iterator[tuple[float, Tensor]]:
-    "Loss and mixture, (T,), after each of so many steps of Adam from softmax(begin); the model does not move."
+    "Loss and mixture, (T,), after each step of Adam from softmax(begin); the model stays frozen."
     logits = begin.detach().clone().requires_grad_()
     optimizer = torch.optim.Adam([logits], lr=rate)
     model.eval()
@@ -206,7 +206,7 @@ FOLDS = 4
 
 
 def default_candidates(shots: int) -> tuple[int, ...]:
-    "Numbers of steps to choose from, for so many examples."
+    "Numbers of steps to choose from, for this many examples."
     longest = 32 if shots <= 32 else 64 if shots <= 100 else 128
     return (0, *(4 * 2**k for k in range(int(math.log2(longest)) - 1)))
 

@@ -74,14 +74,14 @@ PAPERS = ("hyperformer", "compacter", "hyperdecoders", "hypergrid")
 
 
 def suits(name: str, value: Any, kind: Any) -> bool:
-    "Whether a setting's value is of its kind."
+    "Whether a setting's value has the right type."
     if name in MAPPINGS and isinstance(value, dict):
         return all(fits(v, float) and v >= 0 for v in value.values())
     return name != "rates" and fits(value, float | None if name == "epochs" else kind)
 
 
 def check_recipe(recipe: Recipe) -> None:
-    "Raise on a value of the wrong kind or out of its range."
+    "Raise on a value of the wrong type or out of range."
     if recipe.precision == "fp16":
         raise ValueError("precision: fp16 is refused, because T5 was trained in bfloat16 and its activations exceed fp16's 65,504: "
                          "use 'bf16' where the device has it, else 'fp32'")  # fmt: skip
@@ -188,7 +188,7 @@ def make_recipe(method: str, protocol: str = "clean", *, paper: str | None = Non
 
 # %% ../../nbs/training/01_recipes.ipynb #35b58b51
 def clean_defaults(recipe: Recipe, chosen: Mapping[str, Any]) -> Recipe:
-    "Warm-up and evaluations in proportion to the run, where a clean recipe was not told."
+    "A clean recipe with warm-up and evaluations in proportion to the run, unless they were given."
     if recipe.protocol != "clean":
         return recipe
     warmup = recipe.warmup if "warmup" in chosen else min(500, recipe.steps // 10)

@@ -263,7 +263,7 @@ def selected_steps(progress: Progress, tasks: list[str], selection: str) -> dict
 
 
 def newest_snapshot(checkpoints: Path, selection: str = "average") -> tuple[Path | None, list[str]]:
-    "The newest state that is whole, and what was passed over, with the reason."
+    "The newest complete state, and which ones were skipped, with the reason."
     skipped, found = [], snapshots(checkpoints)
     faults = {step: fault_of(path) for step, path in found.items()}
     for step, path in found.items():
@@ -302,7 +302,7 @@ def prune(checkpoints: Path, keep: Iterable[int], newest: int = 2) -> None:
 
 # %% ../../nbs/training/03_run_folder.ipynb #4f58e7b4
 def begin_session(run: Run, progress: Progress, skipped: list[str], device: torch.device) -> None:
-    "Cut the log back to where the run goes on, and write down where that is."
+    "Truncate the log to where the run resumes, and record where that is."
     run.log_file.cut(progress.log_length)
     where = {"host": socket.gethostname(), "process": os.getpid(), "device": str(device)}
     run.sessions_file.append({"time": now(), "from_step": progress.step, "passed_over": skipped, **where})
@@ -346,7 +346,7 @@ def check_same_run(run: Run, config: dict[str, Any]) -> None:
 
 # %% ../../nbs/training/03_run_folder.ipynb #2eb96909
 def default_folder(model: AdaptedModel, recipe: Recipe) -> Path:
-    "A name for a run that has none: readable, and another one for other settings."
+    "The folder of a run that was given none: a readable name that differs when settings differ."
     tasks = "+".join(model.tasks[:3]) + (f"+{len(model.tasks) - 3}" if len(model.tasks) > 3 else "")
     settings = json.dumps([model.method.to_dict(), model.tasks, model.source.name, asdict(recipe)], sort_keys=True)
     digest = hashlib.sha256(settings.encode()).hexdigest()[:6]

@@ -95,7 +95,7 @@ def training_batches(
 
 # %% ../../nbs/training/05_trainer.ipynb #785758ea
 def find_snapshot(run: Run, selection: str, accelerator: Accelerator) -> tuple[Path | None, list[str]]:
-    "The newest whole snapshot of a run, the same on all processes, and what was passed over."
+    "The newest complete snapshot of a run, the same on all processes, and which ones were skipped."
     leads = accelerator.is_main_process
     found: list[Any] = list(newest_snapshot(run.checkpoints, selection)) if leads else [None, []]
     path, skipped = broadcast_object_list(found)
@@ -224,7 +224,7 @@ class Trainer:
         self.progress, self.clock, self.saved = Progress(), time.perf_counter(), (-1, -1)
 
     def restore(self) -> None:
-        "Take up the newest whole snapshot, or begin."
+        "Resume from the newest complete snapshot, or start."
         path, skipped = find_snapshot(self.run, self.recipe.selection, self.accelerator)
         if path is not None:
             self.progress = load_snapshot(path, self.model, self.optimizer)
@@ -376,7 +376,7 @@ def train(
     progress: bool = True,  # show it
     **options: Any,  # other fields of `Recipe`
 ) -> Run:
-    "Train a model, test the best weights, and return the run; called again it goes on where it stopped."
+    "Train a model, test the best weights, and return the run; called again, it resumes where it stopped."
     named = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "eval_every": eval_every}
     asked = {"protocol": protocol, **named, "seed": seed, "max_examples": max_examples, **options}
     recipe = model_recipe(model, **asked)

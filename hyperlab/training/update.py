@@ -65,7 +65,7 @@ def batch_loss(forward: Callable[..., Any], model: AdaptedModel, batch: Mapping[
 
 
 def split_batch(batch: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    "A batch dealt into `count` batches."
+    "A batch split into `count` batches."
     return [{k: v[i::count] for k, v in batch.items()} for i in range(count)] if count > 1 else [batch]
 
 

@@ -38,7 +38,7 @@ def picture(name: str, weight: Tensor, difference: bool) -> dict[str, Any]:
 
 
 def largest(pictures: list[dict[str, Any]]) -> float:
-    "The 99.5th percentile of all numbers: a single large weight must not bleach the rest."
+    "The 99.5th percentile of all numbers, so that a single large weight does not bleach the rest."
     numbers = np.concatenate([np.abs(np.asarray(p["rows"])).ravel() for p in pictures])
     return float(np.quantile(numbers, 0.995)) or float(numbers.max())
 

@@ -158,7 +158,7 @@ class TaskMixer(Panel):
         self.notice = f"'{name}' is a task of this model now; model.save(folder) keeps it."
 
     def scored_path(self) -> Iterator[PathPoint]:
-        "Scores on the way between the two tasks, point by point."
+        "Scores on the path between the two tasks, point by point."
         for name in self.pair:
             if name not in self.samples:
                 self.samples[name] = sample_split(self.model, name, self.examples)
@@ -169,11 +169,11 @@ class TaskMixer(Panel):
         self.path = {"points": [vars(p) for p in points], "done": done, "examples": self.examples}
 
     def walk_now(self) -> None:
-        "Score the whole way before returning."
+        "Score the whole path before returning."
         self.show_path(list(self.scored_path()), True)
 
     def start_walk(self) -> None:
-        "Score the way point by point, answering other questions in between."
+        "Score the path point by point, answering other requests in between."
         if self.walk is not None:
             self.walk.cancel()
         if self.pair[0] == self.pair[1]:
@@ -182,7 +182,7 @@ class TaskMixer(Panel):
 
 # %% ../../nbs/widgets/01_task_mixer.ipynb #bb7291b6
 async def walk_slowly(mixer: TaskMixer) -> None:
-    "Score a mixer's way, drawing every fourth point and giving way to other questions after each."
+    "Score a mixer's path, drawing every fourth point and letting other requests through after each."
     found: list[PathPoint] = []
     mixer.show_path(found, False)
     try:

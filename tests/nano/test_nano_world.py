@@ -1,4 +1,4 @@
-"The small world across chapters: true labels, no leaks, the same everywhere, and the backbone that is shipped."
+"The nano tasks across chapters: true labels, no leaks, the same everywhere, and the backbone that is shipped."
 
 import hashlib
 import json
