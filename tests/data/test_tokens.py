@@ -198,8 +198,12 @@ def test_the_cache_is_found_from_the_notebooks_folder(monkeypatch: pytest.Monkey
     monkeypatch.delenv("HYPERLAB_CACHE")
     monkeypatch.chdir(PROJECT / "nbs")
     assert cache_root() == PROJECT / "data_cache"
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data_cache").mkdir()
+    (tmp_path / "deep" / "deeper").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "deep" / "deeper")
     assert cache_root() == tmp_path / "data_cache"
+    monkeypatch.chdir("/")  # above which there is none, whatever lies beside the temporary folder
+    assert cache_root() == Path("/data_cache")
     monkeypatch.setenv("HYPERLAB_CACHE", "~/elsewhere")
     assert cache_root() == Path.home().resolve() / "elsewhere"
 
