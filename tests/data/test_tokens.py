@@ -165,6 +165,7 @@ def wait_for(condition, seconds: float = 60) -> None:
         time.sleep(0.002)
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_build_it_once(ready: Path, cache: Path):
     both = [child(ready, number, 8_000) for number in range(2)]
     wait_for(lambda: (ready / "0").exists() and (ready / "1").exists())
@@ -178,6 +179,7 @@ def test_two_processes_at_once_build_it_once(ready: Path, cache: Path):
     assert leftovers(cache) == []
 
 
+@pytest.mark.slow
 def test_a_killed_build_leaves_nothing_that_is_taken_for_tokens(ready: Path, cache: Path, tokenizer):
     (ready / "go").touch()
     process = child(ready, 0, 16_000)

@@ -161,6 +161,7 @@ def test_encodings_can_be_kept_only_where_the_encoder_is_left_alone(tmp_path: Pa
         toy_run(tmp_path, cache_encoder=True)
 
 
+@pytest.mark.slow
 @pytest.mark.rounding
 def test_compiled_run_is_the_same_run(tmp_path: Path) -> None:
     "The graph that torch.compile takes, run as it is: the same numbers but for rounding, and a model that is left uncompiled."
