@@ -44,7 +44,7 @@ suite: $(READY)
 
 # The share that tests which train or compare rounded sums leave of their bounds, for five seeds and other arithmetic
 margins: $(READY)
-	python tools/margins.py
+	python tools/margins.py -n 2 --dist loadgroup
 
 # A notebook and its module must say the same, a notebook must be clean, the README made from its index; changes nothing
 check: $(READY)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 
 import hyperlab as hl
@@ -48,6 +49,13 @@ def outcome(run: hl.Run) -> tuple[object, ...]:
     files = [(last / "optimizer.safetensors").read_bytes(), run.log_file.path.read_bytes()]
     scores = [run.result[k] for k in ("weights_sha256", "last_weights_sha256", "tasks", "validation", "selection")]
     return progress, *files, *scores, run.predictions.to_json()
+
+
+def furthest(log: pd.DataFrame, other: pd.DataFrame) -> float:
+    "The largest relative difference between the numbers of two logs; where one is missing or zero, the other has to be."
+    a, b = log.select_dtypes("number"), other.select_dtypes("number")
+    assert a.isna().equals(b.isna()) and (a == 0).equals(b == 0)
+    return float(((a - b).abs() / b.abs()).max().max())
 
 
 def forked(work: Callable[[], object]) -> int:

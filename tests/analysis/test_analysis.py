@@ -75,6 +75,7 @@ def test_a_copied_task_is_the_nearest_one_in_every_representation() -> None:
         assert nearest_tasks(task_points(model, what), 1)["near-rte"][0][0] == "rte"
 
 
+@pytest.mark.slow
 def test_umap_keeps_groups_together_and_says_what_it_cannot_show() -> None:
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(5), 40)
@@ -95,6 +96,7 @@ def test_umap_keeps_groups_together_and_says_what_it_cannot_show() -> None:
     assert np.isfinite(np.frombuffer(chart.coordinates, np.float32)).all()
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_points_are_laid_out_by_a_sample() -> None:
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(5, 16)) * 8

@@ -115,6 +115,7 @@ def test_command_writes_table_rows_and_goals(tmp_path: Path, capsys: pytest.Capt
     assert len(read_goals(tmp_path)) == 2
 
 
+@pytest.mark.slow
 def test_processes_are_pooled(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     main(["grid", "--batch-size", "2", "--length", "8", "--rounds", "2", "--processes", "2", "--json", str(tmp_path / "grid.json")])
     record = json.loads((tmp_path / "grid.json").read_text())

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from local_hub import LocalHub, run, write_data_set, write_model
 
+pytestmark = pytest.mark.slow  # each test asks the hub from processes of its own
 LOADERS = """
 import json
 from huggingface_hub import constants

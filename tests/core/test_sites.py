@@ -92,6 +92,7 @@ def test_weights_are_produced_once_per_generate(batch: dict) -> None:
     assert len(calls) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.rounding
 def test_compiled_backbone_sees_new_weights_and_gives_the_same_gradients(batch: dict) -> None:
     mixed = ["rte", "cola", "rte", "sst2", "cola", "rte"]

@@ -165,6 +165,7 @@ def wait_for(condition, seconds: float = 60) -> None:
         time.sleep(0.002)
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_build_it_once(ready: Path, cache: Path):
     both = [child(ready, number, 8_000) for number in range(2)]
     wait_for(lambda: (ready / "0").exists() and (ready / "1").exists())
@@ -178,6 +179,7 @@ def test_two_processes_at_once_build_it_once(ready: Path, cache: Path):
     assert leftovers(cache) == []
 
 
+@pytest.mark.slow
 def test_a_killed_build_leaves_nothing_that_is_taken_for_tokens(ready: Path, cache: Path, tokenizer):
     (ready / "go").touch()
     process = child(ready, 0, 16_000)
@@ -198,8 +200,12 @@ def test_the_cache_is_found_from_the_notebooks_folder(monkeypatch: pytest.Monkey
     monkeypatch.delenv("HYPERLAB_CACHE")
     monkeypatch.chdir(PROJECT / "nbs")
     assert cache_root() == PROJECT / "data_cache"
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data_cache").mkdir()
+    (tmp_path / "deep" / "deeper").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "deep" / "deeper")
     assert cache_root() == tmp_path / "data_cache"
+    monkeypatch.chdir("/")  # above which there is none, whatever lies beside the temporary folder
+    assert cache_root() == Path("/data_cache")
     monkeypatch.setenv("HYPERLAB_CACHE", "~/elsewhere")
     assert cache_root() == Path.home().resolve() / "elsewhere"
 

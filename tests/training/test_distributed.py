@@ -13,12 +13,12 @@ import torch
 from safetensors.torch import load_file
 
 import hyperlab as hl
-from conftest import margin, tiny_config
+from conftest import BACKWARD, FORWARD, close, margin, tiny_config
 from distributed_runs import METHODS, PLANNED, SETTINGS, planned_model, steps, train
 from hyperlab.training.environment import make_accelerator
 from hyperlab.bench.planning import largest_unit
 from hyperlab.training.run_folder import snapshots
-from toy_runs import outcome
+from toy_runs import furthest, outcome
 
 HERE = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.slow
@@ -50,22 +50,24 @@ def weights(run: hl.Run) -> dict[str, torch.Tensor]:
     return load_file(file)
 
 
-@pytest.mark.margins
+@pytest.mark.rounding
 @pytest.mark.parametrize("method", METHODS)
 def test_two_processes_equal_one_with_the_same_batch(method: str, two: Path, tmp_path: Path) -> None:
-    """Eight updates of 16 examples, 8 on each process, without dropout: weights, losses and scores.
+    """Eight updates of 16 examples, 8 on each process, without dropout: weights, logged numbers and scores.
 
-    Two processes add up gradients in another order. Adam divides a gradient by its own size, so the rounding of one that
-    is almost zero is enlarged, at most to a whole step: differences are measured against the way that these updates can
-    go, updates × rate.
+    Two processes add up gradients in another order, and every update adds its rounding. Adam divides a gradient by its own
+    size, so the rounding of one that is almost zero is enlarged, at most to a whole step. Such weights are few: we take the
+    root mean square of the differences, as a share of the way that these updates can go, updates × rate. Adam does not see
+    whether gradients were averaged or summed; their logged norm does. On one processor the share is 2e-6, between
+    processors 6e-5, and 0.1 where both processes train on the same half of the batch.
     """
     one, pair = train(tmp_path / "one", method, dropout=0.0), hl.Run(two / method)
     assert pair.config["processes"] == 2
     mine, theirs = weights(one), weights(pair)
-    furthest = max(float((mine[name] - theirs[name]).abs().max()) for name in mine)
-    losses = (pair.log["loss"].dropna() / one.log["loss"].dropna() - 1).abs().max()
-    margin("weights, as a share of updates × rate", furthest / (SETTINGS["steps"] * SETTINGS["learning_rate"]), 0.05)
-    margin("losses, relative", losses, 1e-4)
+    apart = torch.cat([(mine[name] - theirs[name]).flatten() for name in mine]).double().square().mean().sqrt()
+    updates, rate = SETTINGS["steps"], SETTINGS["learning_rate"]
+    margin("weights, as a share of updates × rate", float(apart) / (updates * rate), updates * BACKWARD)
+    margin("logged numbers, relative", furthest(pair.log, one.log), updates * BACKWARD)
     assert one.result["tasks"] == pair.result["tasks"]
     assert one.predictions.equals(pair.predictions)
 
@@ -109,12 +111,13 @@ def test_two_gpus(tmp_path: Path) -> None:
     assert hl.Run(tmp_path / "whole").config["device"].startswith("cuda")
 
 
+@pytest.mark.rounding
 def test_sharded_steps_compute_the_same_and_hold_what_the_plan_says(tmp_path: Path) -> None:
     done = launch("shard", tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     shares = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
     alone, _, _ = steps(planned_model())
-    torch.testing.assert_close(torch.tensor([share["losses"] for share in shares]), torch.tensor([alone, alone]))
+    close("losses of two steps", torch.tensor([share["losses"] for share in shares]), torch.tensor([alone, alone]), 2 * FORWARD)
     config = tiny_config(**PLANNED)
     plan = hl.plan(config, "hyperformer++", 2, 2, sharded=True, batch_size=4, length=12, target=3, reduction_factor=8)
     gathered = 2 * 4 * largest_unit(config)  # which come and go, and are no shard

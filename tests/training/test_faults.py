@@ -34,6 +34,7 @@ def wait_for(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(undisturbed, tmp_path: Path) -> None:
     "SIGKILL at random moments of whole runs, at least fourteen times: the end is the same to the last bit."
     run, seconds = undisturbed

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import PROJECT, margin
+from conftest import FORWARD, PROJECT, margin
 from safetensors.torch import load_file
 from transformers import T5Config, T5ForConditionalGeneration
 
@@ -56,14 +56,14 @@ def test_a_finished_run_loads_and_scores_the_same(finished: hl.Run) -> None:
     assert {task: list(written) for task, written in found.predictions.items()} == before
 
 
-@pytest.mark.margins
+@pytest.mark.rounding
 @pytest.mark.filterwarnings("ignore:.*was begun with other versions")
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     """Eight updates from its last checkpoint to its end, with the weights that 0.1.0 itself reached.
 
     Other processors round differently, and Adam divides by the gradient's size, so digests may differ. The difference is
     measured against the way that the weights went in these updates: it was 0 on the processor that wrote the run, and
-    6e-7 with other vector instructions.
+    6e-7 with other vector instructions; every update may add the rounding of a pass.
     """
     shutil.copytree(RUNS / "killed", tmp_path / "run")
     recipe = read_json(RUNS / "killed" / "config.json")["recipe"]
@@ -81,6 +81,6 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     if torch.bernoulli(torch.full((64,), 0.5)).int().tolist() != RESUMED["random"]:
         pytest.skip("this build of torch draws other dropout masks than the one that wrote the run")
     distance = lambda a, b: sum(float((a[k] - b[k]).double().square().sum()) for k in a) ** 0.5
-    margin("weights, as a share of their way", distance(end, expected) / distance(start, expected), 1e-4)
+    margin("weights, as a share of their way", distance(end, expected) / distance(start, expected), 8 * FORWARD)
     losses = torch.tensor(run.log["loss"].dropna().to_numpy()), torch.tensor(RESUMED["losses"])
-    margin("logged losses, relative", float((losses[0] / losses[1] - 1).abs().max()), 1e-4)
+    margin("logged losses, relative", float((losses[0] / losses[1] - 1).abs().max()), 8 * FORWARD)

@@ -22,7 +22,7 @@ from hyperlab.papers.compacter import COMPARED_METHODS, TRAINING
 from hyperlab.training.run_folder import snapshots
 from hyperlab.nano.toy import toy_backbone, toy_tokenizer
 from hyperlab.training.update import target_tokens, token_loss
-from toy_runs import SHORT, outcome, toy_model, toy_run
+from toy_runs import SHORT, furthest, outcome, toy_model, toy_run
 
 RATES = {"hyperformer++": 3e-3, "adapter-dagger": 1e-2, "full": 1e-3}
 
@@ -161,6 +161,7 @@ def test_encodings_can_be_kept_only_where_the_encoder_is_left_alone(tmp_path: Pa
         toy_run(tmp_path, cache_encoder=True)
 
 
+@pytest.mark.slow
 @pytest.mark.rounding
 def test_compiled_run_is_the_same_run(tmp_path: Path) -> None:
     "The graph that torch.compile takes, run as it is: the same numbers but for rounding, and a model that is left uncompiled."
@@ -168,10 +169,8 @@ def test_compiled_run_is_the_same_run(tmp_path: Path) -> None:
     short = SHORT | {"steps": 4, "eval_every": 4}
     compiled = hl.train(model, run_dir=tmp_path / "compiled", progress=False, report_to="none", compile="eager", **short)
     plain = toy_run(tmp_path / "plain", method="adapter-dagger", **short)
-    assert compiled.log.isna().equals(plain.log.isna())
-    apart = ((compiled.log - plain.log).abs() / plain.log.abs()).max().max()  # 0 / 0 is left out
-    assert (compiled.log[plain.log == 0].fillna(0) == 0).all().all()
-    margin("logged numbers, relative", apart, short["steps"] * BACKWARD)  # every update adds the rounding of its gradients
+    # every update adds the rounding of its gradients
+    margin("logged numbers, relative", furthest(compiled.log, plain.log), short["steps"] * BACKWARD)
     assert torch._dynamo.utils.counters["frames"]["ok"] > 0
     assert model._compiled_call_impl is None
 
