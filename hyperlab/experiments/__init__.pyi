@@ -61,9 +61,12 @@ from .runs import (
     compare_methods as compare_methods,
     cost_of_run as cost_of_run,
     curves as curves,
+    fault_of_record as fault_of_record,
     find_runs as find_runs,
     finished_runs as finished_runs,
+    is_whole as is_whole,
     run_row as run_row,
+    warn_of_damage as warn_of_damage,
 )
 from .shipped_results import (
     baseline_means as baseline_means,

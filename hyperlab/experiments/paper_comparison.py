@@ -221,7 +221,7 @@ def measured_lines(
 
 # %% ../../nbs/experiments/07_paper_comparison.ipynb #f59fd1e1
 def set_ups(table: PaperTable, row: PaperRow, runs: Sequence[Measured]) -> list[str]:
-    "What is different between a row and the runs beside it, in words."
+    "How the set-up of a row differs from that of its runs, in words."
     run, found = runs[0], []
     if run.nano:
         found.append("tasks: of the generated nano world, shaped after the paper's; their scores say nothing about the real ones")
@@ -254,7 +254,7 @@ def against(paper: str, run: Measured) -> list[str]:
 # %% ../../nbs/experiments/07_paper_comparison.ipynb #fdf37746
 @dataclass(frozen=True)
 class PaperComparison:
-    "A table of a paper with what was measured under its rows."
+    "A table of a paper with measured results under its rows."
 
     table: PaperTable
     lines: list[dict[str, str]]  # in order; `line` says what each is: reported, measured, its spread, the difference, or not run
@@ -273,7 +273,7 @@ class PaperComparison:
 
     @property
     def words(self) -> list[str]:
-        "What differs in the set-ups, one sentence for each thing, with the rows that it holds for."
+        "How the set-ups differ, one sentence for each difference, with the rows that it holds for."
         holds: dict[str, list[str]] = {}
         for row, found in self.differences.items():
             for sentence in found:
