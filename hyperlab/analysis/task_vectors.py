@@ -294,7 +294,7 @@ VIEWS = {
 
 
 def task_view(model: AdaptedModel, view: str = "decoder") -> Points:
-    "A vector for each task: z, what a stack's hypernetwork makes of it (where there is none, its weights), or the weights it writes."
+    "A vector for each task: z, what a stack's hypernetwork makes of it (weights where there is none), or the weights it writes."
     check_names("view", [view], VIEWS)
     what, where = VIEWS[view]
     known = representations(model)

@@ -49,6 +49,12 @@ class Rule(nn.Module):
         "Whether weights depend on the encoder's summary of each input."
         return self.readings > 0
 
+    @property
+    def follows_task(self) -> bool:
+        "Whether something in it is held for each task: an embedding, or a table that is not shared."
+        held = [m for m in self.modules() if m is not self and hasattr(m, "add_task")]
+        return any(set(getattr(m, "names", "*")) - set(getattr(m, "shared", ())) for m in held)
+
     def wanted(self, condition: Condition) -> list[str]:
         "The parts whose turn it is: the encoder's until it has read the input for the last time, then the decoder's."
         stack = "encoder" if condition.reading < self.readings else "decoder"

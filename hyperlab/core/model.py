@@ -227,6 +227,11 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         "Whether weights depend on each input."
         return self.rule.reads_input
 
+    @property
+    def weights_follow_task(self) -> bool:
+        "Whether weights differ between the model's tasks; where they don't, any input can be answered without naming one."
+        return len(self.tasks) > 1 and self.rule.follows_task
+
     def condition(self, task: TaskLike | None, batch_size: int = 1) -> Condition:
         "What the rule is asked for: `task` read against the model's tasks."
         if task is None and len(self.tasks) > 1:

@@ -112,8 +112,8 @@ def tried_variants(study: str, row: PaperRow, variant: Variant) -> list[Variant]
     if more is None or row.method != more["method"]:
         return [variant]
     printed = row.options.get(more["option"])  # what the paper reports is of the chosen one
-    return [replace(variant, options={**variant.options, more["option"]: value}, reported=variant.reported if value == printed else None)
-            for value in more["values"]]
+    said = lambda value: variant.reported if value == printed else None
+    return [replace(variant, options={**variant.options, more["option"]: v}, reported=said(v)) for v in more["values"]]
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #773b2065
 def variants_of(study: str, backbone: str = "nano") -> list[Variant]:
@@ -270,7 +270,8 @@ def make_sizes(methods: Sequence[str], sizes: Sequence[int], seeds: Sequence[int
                tasks: str = "nano", progress: bool = True, options: Mapping[str, Any] | None = None,
                candidates: Sequence[int] = (), **settings: Any) -> Iterator[Run]:  # fmt: skip
     "Runs of every method, number of training examples per task, seed, and reduction factor to choose from on validation."
-    todo = [(method, size, seed, r) for seed in seeds for size in sizes for method in methods for r in factors_of(method, candidates)]
+    tried = [(method, factor) for method in methods for factor in factors_of(method, candidates)]
+    todo = [(method, size, seed, factor) for seed in seeds for size in sizes for method, factor in tried]
     for method, size, seed, factor in tqdm(todo, desc="low resource", unit="run", disable=not progress, mininterval=2):
         shared = {"backbone": backbone, "tasks": tasks, "seed": seed, "max_examples": size}
         given = dict(options or {}) | ({} if factor is None else {"reduction_factor": factor})

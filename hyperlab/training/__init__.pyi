@@ -26,7 +26,6 @@ from .evaluation import (
     predict as predict,
     prediction_table as prediction_table,
     scored_answers as scored_answers,
-    weights_follow_task as weights_follow_task,
     write as write,
 )
 from .few_shot import (

@@ -17,7 +17,7 @@ import hyperlab as hl
 from hyperlab.data import benchmarks
 from hyperlab.data.tokens import chunk_rows, load_task_split
 from hyperlab.data.metrics import rouge2, squad_f1
-from hyperlab.training.evaluation import answer_questions, scored_answers, weights_follow_task
+from hyperlab.training.evaluation import answer_questions, scored_answers
 
 HUB = next((p / "shared/hub" for p in Path(__file__).resolve().parents if (p / "shared/hub/datasets").is_dir()), None)
 
@@ -209,6 +209,6 @@ def test_tasks_out_of_domain_are_evaluated_by_name(mrqa: list[str]) -> None:
 @pytest.mark.parametrize("method", ["full", "parallel-adapter", "hyperdecoder", "hypergrid"])
 def test_only_methods_with_something_per_task_ask_which(method: str, mrqa: list[str]) -> None:
     options = {"rows": 4, "columns": 4} if method == "hypergrid" else {}
-    assert not weights_follow_task(reader(method, mrqa[:2], **options))
+    assert not reader(method, mrqa[:2], **options).weights_follow_task
     if options:
-        assert weights_follow_task(reader(method, mrqa[:2], global_part="task", **options))
+        assert reader(method, mrqa[:2], global_part="task", **options).weights_follow_task
