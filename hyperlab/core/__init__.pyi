@@ -70,7 +70,6 @@ from .forward import (
     call_context as call_context,
     encode_plainly as encode_plainly,
     encoder_changes as encoder_changes,
-    in_eval_mode as in_eval_mode,
     join_outputs as join_outputs,
     join_tokens as join_tokens,
     label_positions as label_positions,
@@ -159,9 +158,7 @@ from .model import (
 from .old_names import (
     OLD_MODULES as OLD_MODULES,
     OLD_NAMES as OLD_NAMES,
-    OldModules as OldModules,
     PACKAGES as PACKAGES,
-    find_in_packages as find_in_packages,
     find_old_name as find_old_name,
     watch_old_modules as watch_old_modules,
 )

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['IGNORED', 'read_tasks', 'batch_size_of', 'call_context', 'masked_mean', 'run_encoder', 'read_input', 'join_outputs',
-           'join_tokens', 'shifted_parameters', 'run_in_groups', 'EncoderCache', 'encoder_changes', 'in_eval_mode',
-           'encode_plainly', 'label_positions', 'output_only_at']
+           'join_tokens', 'shifted_parameters', 'run_in_groups', 'EncoderCache', 'encoder_changes', 'encode_plainly',
+           'label_positions', 'output_only_at']
 
 # %% ../../nbs/core/10_forward.ipynb #9ef1eeaa
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -186,7 +186,7 @@ def encoder_changes(stacks: Iterable[str], trained: Iterable[str], shifts_backbo
     weights = [f"it trains {inside[0]}"] if inside else []
     return sites + weights + (["it moves the backbone's parameters"] if shifts_backbone else [])
 
-
+# %% ../../nbs/core/10_forward.ipynb #625b2ebe
 @contextmanager
 def in_eval_mode(module: nn.Module) -> Iterator[None]:
     "The module without dropout; afterwards it trains again if it did."
@@ -197,7 +197,7 @@ def in_eval_mode(module: nn.Module) -> Iterator[None]:
     finally:
         module.train(before)
 
-
+# %% ../../nbs/core/10_forward.ipynb #8667fa82
 @torch.no_grad()
 def encode_plainly(backbone: PreTrainedModel, ids: Tensor) -> Tensor:
     "What the encoder makes of texts without dropout, (B, L, H)."

@@ -87,7 +87,6 @@ from .task import (
     READERS as READERS,
     Task as Task,
     explain_bad_files as explain_bad_files,
-    fault_of_file as fault_of_file,
     folder_name as folder_name,
     provenance as provenance,
     score as score,

@@ -33,15 +33,12 @@ from .measured import (
     unite as unite,
 )
 from .paper_comparison import (
-    has_cells as has_cells,
     reported_row as reported_row,
     rows_with_runs as rows_with_runs,
     scores_beside_paper as scores_beside_paper,
 )
 from .paper_studies import (
     STUDIES as STUDIES,
-    chosen_runs as chosen_runs,
-    factors_of as factors_of,
     grid_extremes as grid_extremes,
     make_run as make_run,
     make_sizes as make_sizes,
@@ -61,12 +58,9 @@ from .runs import (
     compare_methods as compare_methods,
     cost_of_run as cost_of_run,
     curves as curves,
-    fault_of_record as fault_of_record,
     find_runs as find_runs,
     finished_runs as finished_runs,
-    is_whole as is_whole,
     run_row as run_row,
-    warn_of_damage as warn_of_damage,
 )
 from .shipped_results import (
     baseline_means as baseline_means,

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['STUDIES', 'variants_of', 'make_run', 'train_each', 'make_variants', 'read_facts', 'study_table', 'said', 'study_plot',
-           'grid_extremes', 'make_sizes', 'factors_of', 'chosen_runs', 'size_table', 'size_curves']
+           'grid_extremes', 'make_sizes', 'size_table', 'size_curves']
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #d390f8f5
 import json
@@ -278,7 +278,7 @@ def make_sizes(methods: Sequence[str], sizes: Sequence[int], seeds: Sequence[int
         name = f"{method}-{size}-{seed}" + ("" if factor is None else f"-r{factor}")
         yield make_run(Path(folder) / name, method, given, **shared, **settings)
 
-
+# %% ../../nbs/experiments/04_paper_studies.ipynb #3ecfb0a8
 def factors_of(method: str, candidates: Sequence[int]) -> list[int | None]:
     "The reduction factors to try with a method; None for its own, where nothing is to choose."
     return list(candidates) if candidates and hasattr(get_method(method), "reduction_factor") else [None]
@@ -295,7 +295,7 @@ def chosen_runs(runs: "pd.DataFrame") -> "pd.DataFrame":
     first = settings[means == best].groupby([done["max_examples"], done["method"]]).transform("first")
     return done.loc[first.index[settings[first.index] == first]]
 
-
+# %% ../../nbs/experiments/04_paper_studies.ipynb #383bfa78
 def size_table(runs: "pd.DataFrame") -> "pd.DataFrame":
     "Mean ± standard deviation over seeds: rows are numbers of examples per task, columns are methods."
     done = chosen_runs(runs)

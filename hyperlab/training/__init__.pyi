@@ -56,7 +56,6 @@ from .run_folder import (
     begin_session as begin_session,
     check_same_run as check_same_run,
     default_folder as default_folder,
-    is_empty as is_empty,
     load_snapshot as load_snapshot,
     load_weights as load_weights,
     locked as locked,

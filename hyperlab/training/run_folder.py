@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['RunIsBusy', 'locked', 'versions', 'peak_memory', 'Run', 'snapshot_name', 'save_snapshot', 'snapshots', 'needed_steps',
            'selected_steps', 'newest_snapshot', 'load_weights', 'load_snapshot', 'prune', 'begin_session', 'run_config',
-           'is_empty', 'check_same_run', 'default_folder', 'read_run_dir']
+           'check_same_run', 'default_folder', 'read_run_dir']
 
 # %% ../../nbs/training/03_run_folder.ipynb #a438a579
 import hashlib
@@ -354,7 +354,7 @@ def is_empty(run: Run) -> bool:
     saved = list(snapshots(run.checkpoints))
     return not run.finished and (saved == [0] or not (saved or run.log_file.length()))
 
-
+# %% ../../nbs/training/03_run_folder.ipynb #8404a1bf
 def check_same_run(run: Run, config: dict[str, Any]) -> None:
     "Raise unless the folder holds the run that is asked for; warn if it was begun with other versions."
     there, asked = run.config, json.loads(json.dumps(config))
