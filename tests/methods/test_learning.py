@@ -1,7 +1,7 @@
 """Every registered method learns a task on the nano backbone, and gets held-out rows right that the majority class gets wrong.
 
-The task is easy on purpose: a sentence of a few words has one of three words in it, which decides the answer. Seventy-five
-updates are enough for it, and twice as many for methods that have little to move.
+The task is easy on purpose: a sentence of a few words has one of three words in it, which decides the answer. Methods that
+have no more than a bias or twenty vectors to move learn it in 150 updates.
 """
 
 import random
@@ -15,7 +15,7 @@ import hyperlab as hl
 from hyperlab.nano.settings import nano_adapted, nano_run
 
 datasets.disable_progress_bars()
-STEPS, LITTLE = 75, ("adapterdrop", "bitfit", "compacter", "compacter++", "polytropon", "prompt-tuning")
+STEPS = 150
 ANSWERS = {"apple": "entity", "angry": "description", "baker": "human"}
 OTHERS = ["the", "nurse", "did", "help", "tired", "cat", "toss", "teacher", "boat", "big", "bought", "author", "at", "where"]
 
@@ -43,8 +43,7 @@ def task() -> str:
 @pytest.mark.parametrize("method", hl.available_methods())
 def test_every_method_learns(method: str, task: str, tmp_path: Path) -> None:
     model = nano_adapted(method, SEED, names=[task])
-    steps = 2 * STEPS if method in LITTLE else STEPS
-    run = nano_run(method, SEED, steps=steps, run_dir=tmp_path, model=model, report_to="none", progress=False)
+    run = nano_run(method, SEED, steps=STEPS, run_dir=tmp_path, model=model, report_to="none", progress=False)
     losses = run.log.loss.dropna()
     margin("last loss, as a share of the first", losses.iloc[-1] / losses.iloc[0], 0.3)
     wrong = 100 - run.result["tasks"][task]["accuracy"]

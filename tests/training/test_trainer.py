@@ -370,8 +370,8 @@ def reading_task() -> str:
 @pytest.mark.margins
 def test_long_contexts_are_read_to_their_end(reading_task: str, tmp_path: Path) -> None:
     "Trained and tested in chunks: right also where the answer lies behind what one reading holds."
-    model = hl.adapt(toy_backbone(), "full", [reading_task], tokenizer=toy_tokenizer())
-    settings = {"steps": 150, "batch_size": 32, "learning_rate": 3e-3, "eval_every": 75}
+    model = hl.adapt(toy_backbone(SEED), "full", [reading_task], tokenizer=toy_tokenizer())
+    settings = {"steps": 150, "batch_size": 32, "learning_rate": 3e-3, "eval_every": 75, "seed": SEED}
     run = hl.train(model, run_dir=tmp_path / "run", progress=False, report_to="none", **settings)
     facts = run.config["data"]["test"][reading_task]
     assert facts["rows"] == 60 < facts["chunks"]
