@@ -25,6 +25,7 @@ from .adapters import (
 )
 from .backbones import (
     BACKBONE_SHAPES as BACKBONE_SHAPES,
+    RANDOM_STREAMS as RANDOM_STREAMS,
     Source as Source,
     fingerprint as fingerprint,
     load_backbone as load_backbone,
@@ -64,12 +65,21 @@ from .files import (
     write_manifest as write_manifest,
 )
 from .forward import (
+    Arguments as Arguments,
     EncoderCache as EncoderCache,
     IGNORED as IGNORED,
+    MAX_NEW_TOKENS as MAX_NEW_TOKENS,
+    Result as Result,
     batch_size_of as batch_size_of,
+    being_trained as being_trained,
     call_context as call_context,
+    check_attached as check_attached,
+    check_not_training as check_not_training,
     encode_plainly as encode_plainly,
     encoder_changes as encoder_changes,
+    exclusive as exclusive,
+    generate_texts as generate_texts,
+    generate_tokens as generate_tokens,
     in_eval_mode as in_eval_mode,
     join_outputs as join_outputs,
     join_tokens as join_tokens,
@@ -77,10 +87,15 @@ from .forward import (
     masked_mean as masked_mean,
     output_only_at as output_only_at,
     read_input as read_input,
+    read_task_features as read_task_features,
     read_tasks as read_tasks,
+    run_adapted as run_adapted,
     run_encoder as run_encoder,
+    run_forward as run_forward,
     run_in_groups as run_in_groups,
+    samples as samples,
     shifted_parameters as shifted_parameters,
+    streams_of as streams_of,
 )
 from .functional import (
     ACTIVATIONS as ACTIVATIONS,

@@ -6,10 +6,13 @@
 __all__ = ['SiteWeights', 'Observer', 'put', 'CallContext', 'ActiveWeights', 'trained_names', 'TrainedParameters']
 
 # %% ../../nbs/core/09_hooks.ipynb #5ca02624
+import functools
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -41,6 +44,52 @@ def substituted(backbone: nn.Module, values: Mapping[str, Tensor]) -> Iterator[N
         for module, leaf, parameter in places:
             module._parameters[leaf] = parameter
 
+# %% ../../nbs/core/09_hooks.ipynb #92909af4
+class LockedForward:
+    "A module's forward that waits for a lock, until removed."
+
+    def __init__(self, module: nn.Module, lock: Any):
+        self.module, self.before, own = module, vars(module).get("forward"), module.forward
+
+        @functools.wraps(own)
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            if torch.compiler.is_compiling():
+                return own(*args, **kwargs)
+            with lock:
+                return own(*args, **kwargs)
+
+        module.forward = forward
+
+    def remove(self) -> None:
+        del self.module.forward
+        if self.before is not None:
+            self.module.forward = self.before
+
+# %% ../../nbs/core/09_hooks.ipynb #74d0f633
+@dataclass(eq=False)
+class Request:
+    "What a caller asks of a model, as long as the caller's context is entered."
+
+    model: Any  # its `ActiveWeights`
+    kind: str  # "weights" or "observer"
+    value: Any
+    over: bool = False
+
+
+REQUESTS: ContextVar[tuple[Request, ...]] = ContextVar("requests of this caller", default=())
+
+# %% ../../nbs/core/09_hooks.ipynb #da31ef2e
+class NotCopied:
+    "Lies in every module of an adapted backbone and refuses to be copied or pickled."
+
+    def refuse(self, *_: Any) -> NoReturn:
+        raise RuntimeError(
+            "this backbone is adapted, and a copy of it would act with the weights of the original: copy the whole model, "
+            "copy.deepcopy(model), save it with model.save(folder), or take the plain backbone, model.detach()"
+        )
+
+    __deepcopy__ = __reduce_ex__ = refuse
+
 # %% ../../nbs/core/09_hooks.ipynb #47349626
 SiteWeights = dict[str, dict[str, dict[str, Tensor]]]  # part -> site -> weight -> (...) or (B, ...)
 
@@ -62,19 +111,32 @@ class Acting:
     ):
         self.active = active
         self.now: tuple[Any, CallContext | None, Mapping[str, Tensor], dict] = (weights, call, values, {})
-        self.before: list[tuple[Any, ExitStack]] = []
+        self.before: list[tuple[Any, ExitStack, bool]] = []
 
     def __enter__(self) -> None:
-        replaced, active = ExitStack(), self.active
-        if self.now[2]:
-            replaced.enter_context(substituted(active.backbone, self.now[2]))
-        self.before.append(((active.weights, active.call, active.values, active.bound), replaced))
+        replaced, active, locks = ExitStack(), self.active, not torch.compiler.is_compiling()
+        if locks:
+            active.lock.acquire()
+        try:
+            if self.now[2]:
+                replaced.enter_context(substituted(active.backbone, self.now[2]))
+        except BaseException:
+            if locks:
+                active.lock.release()
+            raise
+        state = (active.weights, active.call, active.values, active.bound, active.observer, active.thread)
+        self.before.append((state, replaced, locks))
         active.weights, active.call, active.values, active.bound = self.now
+        active.observer, active.thread = active.requested("observer"), threading.get_ident() if locks else None
 
     def __exit__(self, *error: Any) -> None:
-        active, (before, replaced) = self.active, self.before.pop()
-        active.weights, active.call, active.values, active.bound = before
+        active, (before, replaced, locks) = self.active, self.before.pop()
+        active.weights, active.call, active.values, active.bound, active.observer, active.thread = before
         replaced.close()
+        if active.weights is None:
+            active.entering.clear()  # an error may have left something there
+        if locks:
+            active.lock.release()
 
 # %% ../../nbs/core/09_hooks.ipynb #31f79b70
 Observer = Callable[[Site, Adapter, Tensor, Mapping[str, Tensor]], None]  # is told of a site, its adapter, input and weights
@@ -90,8 +152,12 @@ class ActiveWeights:
         self.values: Mapping[str, Tensor] = {}
         self.bound: dict[tuple[str, str], Callable[[Tensor], Tensor]] = {}  # for calls without gradients
         self.entering: dict[Site, Tensor] = {}  # what sublayers were given, until their sites have acted
-        self.observer: Observer | None = None
-        self.fixed: SiteWeights | None = None  # weights that act in every pass whatever its task, while they are set
+        self.observer: Observer | None = None  # of the caller whose weights act
+        self.thread: int | None = None  # that caller's; None if nobody's act, or if the call is part of a compiled graph
+        self.lock = threading.RLock()  # held while weights act; hold it to change weights or hooks
+        self.training = threading.Lock()  # held by the one who trains the model
+        self.requests = 0  # of all callers, now
+        self.attached = False
         self.needs_context = any(part.adapter.needs_context for part in parts.values())
         self.attach()
 
@@ -104,20 +170,61 @@ class ActiveWeights:
         ]
         watched = {name: part for name, part in self.parts.items() if part.adapter.needs_context}
         self.attachments += [Attachment([self.watch(name, s) for s in part.sites]) for name, part in watched.items()]
+        entries = (self.backbone, self.backbone.get_submodule("encoder"))  # generate runs the encoder by itself
+        self.attachments.append(Attachment([LockedForward(module, self.lock) for module in entries]))
+        for module in self.backbone.modules():
+            vars(module)["_not_copied"] = NotCopied()
+        self.attached = True
 
     def remove(self) -> None:
         "Take the hooks off; the backbone is what it was."
-        for attachment in self.attachments:
+        for attachment in reversed(self.attachments):
             attachment.remove()
         self.attachments = []
         self.lean.remove()
+        for module in self.backbone.modules():
+            vars(module).pop("_not_copied", None)
+        self.attached = False
+
+    @contextmanager
+    def requesting(self, kind: str, value: Any) -> Iterator[None]:
+        "While entered, the caller asks for weights that act whatever the task, or for an observer."
+        before, request = REQUESTS.get(), Request(self, kind, value)
+        with self.lock:
+            self.requests += 1
+        REQUESTS.set((*before, request))
+        try:
+            yield
+        finally:
+            request.over = True
+            REQUESTS.set(before)
+            with self.lock:
+                self.requests -= 1
+
+    def requested(self, kind: str) -> Any:
+        "What the caller asks for now; None if nothing."
+        if not self.requests:  # a plain number, which a compiled graph can ask for
+            return None
+        own = (r for r in reversed(REQUESTS.get()) if r.model is self and r.kind == kind and not r.over)
+        return next((r.value for r in own), None)
+
+    @property
+    def fixed(self) -> SiteWeights | None:
+        "The weights that act in every pass of this caller, whatever its task."
+        found: SiteWeights | None = self.requested("weights")
+        return found
+
+    @property
+    def of_another(self) -> bool:
+        "Whether the weights that act now are of another thread, which happens to run the backbone at the same time."
+        return not torch.compiler.is_compiling() and self.thread is not None and self.thread != threading.get_ident()
 
     def act(self, part: str, site: Site, adapter: Adapter) -> Callable[[Tensor], Tensor | None]:
         "The function attached at a site: the adapter with the weights that act now."
         key = (part, str(site))
 
         def function(x: Tensor) -> Tensor | None:
-            if self.weights is None or key[1] not in self.weights.get(part, ()):
+            if self.weights is None or key[1] not in self.weights.get(part, ()) or self.of_another:
                 return None
             weights = self.weights[part][key[1]]
             if self.observer is not None:
@@ -137,7 +244,7 @@ class ActiveWeights:
         sublayer = self.sites.module(Site(site.stack, site.layer, site.sublayer))
 
         def note(_: nn.Module, args: tuple) -> None:
-            if self.weights is not None and str(site) in self.weights.get(part, ()):
+            if self.weights is not None and str(site) in self.weights.get(part, ()) and not self.of_another:
                 self.entering[site] = args[0]
 
         return sublayer.register_forward_pre_hook(note)

@@ -149,12 +149,7 @@ def join_evaluations(found: Mapping[str, Evaluation]) -> Evaluation:
 
 def evaluate(model: AdaptedModel, data: Mapping[str, TaskSplit], **options: Any) -> Evaluation:
     "Scores on all tasks of `data`; options are those of `predict`."
-    was_training = model.training
-    model.eval()
-    try:
-        written = {name: predict(model, split, **options) for name, split in data.items()}
-    finally:
-        model.train(was_training)
+    written = {name: predict(model, split, **options) for name, split in data.items()}
     scored = {name: split.task.score(written[name], split.rows) for name, split in data.items()}
     metrics = {name: {m: v for m, v in found.items() if m in METRICS} for name, found in scored.items()}
     return Evaluation(metrics, {name: int(found["unreadable"]) for name, found in scored.items()}, written)

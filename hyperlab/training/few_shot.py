@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from ..core.errors import check_names
+from ..core.forward import being_trained
 from ..core.generators import TaskLike
 from ..core.model import AdaptedModel
 from ..data.batches import TrainingBatches, evaluation_batches
@@ -196,7 +197,8 @@ def tuned(model: AdaptedModel, rows: TaskSplit, how: Tuning, steps: int, factor:
         loss = batch_loss(model, model, on_device(batch, model.device)) / target_tokens(batch["labels"])
         loss.backward()
         torch.nn.utils.clip_grad_norm_(moved, 1.0)
-        optimizer.step()
+        with model.lock:
+            optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     model.eval()
     yield steps
@@ -358,7 +360,7 @@ def few_shot(
         begun = choose_start(model, it.rows, like)
         model.add_task(name, like=begun.like)
     start = it.tested(model) if test_start else None
-    with preserve_rng_state(), tuning(model, tune, norms) as kept:
+    with being_trained(model), preserve_rng_state(), tuning(model, tune, norms) as kept:
         trials = it.choose(model, kept, progress)
         best = min(trials, key=lambda trial: trial.loss)
         for _ in tuned(model, it.rows, how, best.steps, best.factor):

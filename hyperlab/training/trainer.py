@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from ..core.files import write_json
 from ..core.checkpoint import read_description
+from ..core.forward import being_trained
 from ..core.model import AdaptedModel
 from ..data.batches import TrainingBatches
 from ..data.benchmarks import task
@@ -123,7 +124,8 @@ def backward(
     for number, part in enumerate(parts):
         placed = on_device(part if recipe.compile else with_positions(part), accelerator.device)  # a graph serves all positions
         with nullcontext() if number == len(parts) - 1 else accelerator.no_sync(forward):
-            with autocast(recipe.precision, accelerator.device):
+            with autocast(recipe.precision, accelerator.device), model.lock:
+                model.train()  # here, because another thread may have asked for eval mode since the last part
                 loss = batch_loss(forward, model, placed, recipe.label_smoothing)
             (loss * scale).backward()
         summed += loss.detach()
@@ -235,13 +237,17 @@ class Trainer:
             self.save()
 
     def update(self, interruption: Interruption) -> None:
-        "One step: batch, gradients, check, optimiser."
+        "One step: batch, gradients, check, optimiser; random streams are the step's own, and the caller's afterwards."
+        with preserve_rng_state():
+            self.updated(interruption)
+
+    def updated(self, interruption: Interruption) -> None:
+        "The step itself."
         recipe, step, rank = self.recipe, self.progress.step, self.accelerator.process_index
         batch = self.batches[step]
         targets, tokens, places = count_batch(batch, interruption, self.accelerator)
         seed = step_seed(recipe.seed, step, rank)
         seed_everything(seed)
-        self.model.train()
         summed = backward(self.forward, self.model, batch, targets, recipe, self.accelerator)
         norm = torch.nn.utils.clip_grad_norm_(self.trained, recipe.clip or math.inf)
         own, self.norm = torch.stack([summed, norm.to(summed.dtype)]).tolist()  # the one time that a GPU is waited for
@@ -250,7 +256,8 @@ class Trainer:
             folder = self.run.path / "nonfinite" / f"{snapshot_name(step)}-process-{rank}"
             stop_at_nonfinite(folder, self.model, batch, step, seed, recipe.label_smoothing, recipe.precision)
         self.rate = set_rates(self.optimizer, rate_factor(recipe.schedule, step, recipe.steps, recipe.warmup))
-        self.optimizer.step()
+        with self.model.lock:  # nobody sees half of it
+            self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.progress.count_update(loss / targets, recipe.batch_size, tokens, places)
 
@@ -386,7 +393,7 @@ def train(
     run = Run(run_dir or default_folder(model, recipe))
     accelerator = make_accelerator(report_to, run.path)
     check_machine(recipe, accelerator)
-    with locked(run.path) if accelerator.is_main_process else nullcontext(), preserve_rng_state(), Interruption() as interruption:
+    with being_trained(model), locked(run.path) if accelerator.is_main_process else nullcontext(), Interruption() as interruption:
         accelerator.wait_for_everyone()
         with accelerator.main_process_first():
             data = load_data(model, recipe)

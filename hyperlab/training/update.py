@@ -25,6 +25,7 @@ from accelerate import Accelerator
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from ..core.backbones import RANDOM_STREAMS
 from ..core.errors import check_names
 from ..core.files import read_json, write_json
 from ..core.forward import IGNORED, label_positions
@@ -139,9 +140,9 @@ def seed_everything(seed: int) -> None:
 
 @contextmanager
 def preserve_rng_state() -> Iterator[None]:
-    "Give the caller's random states (of the CPU) back afterwards."
-    plain, array = random.getstate(), np.random.get_state()  # noqa: NPY002
-    with torch.random.fork_rng(devices=()):
+    "Give the caller's random states (of the CPU) back afterwards; no other run draws from them in between."
+    with RANDOM_STREAMS, torch.random.fork_rng(devices=()):
+        plain, array = random.getstate(), np.random.get_state()  # noqa: NPY002
         try:
             yield
         finally:
