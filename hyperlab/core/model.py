@@ -12,7 +12,6 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,7 +21,17 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer
-from .checkpoint import check_fit, find_checkpoint, read_checkpoint, shape_record, write_checkpoint
+from hyperlab.core.checkpoint import (
+    CONFIG,
+    check_fit,
+    check_kinds,
+    check_weights,
+    describe_model,
+    find_checkpoint,
+    planned_weights,
+    read_checkpoint,
+    write_checkpoint,
+)
 from hyperlab.core.forward import (
     EncoderCache,
     batch_size_of,
@@ -35,6 +44,7 @@ from hyperlab.core.forward import (
     in_eval_mode,
     read_task_features,
     read_tasks,
+    read_texts,
     run_forward,
     samples,
     shifted_parameters,
@@ -52,7 +62,7 @@ from hyperlab.core.inspection import (
     weights_by_site,
     weights_fixed,
 )
-from .method import Method, Rule, get_method, write_down
+from .method import Method, Rule, check_options, get_method, write_down
 from .sites import Site, check_backbone
 
 # %% ../../nbs/core/13_model.ipynb #6cf2f140
@@ -135,19 +145,6 @@ def copied(model: "AdaptedModel", memo: dict[int, Any]) -> "AdaptedModel":
     copy_state(model, made, memo)
     return made
 
-# %% ../../nbs/core/13_model.ipynb #bd50501c
-@exclusive
-def describe_model(model: "AdaptedModel") -> dict[str, Any]:
-    "What a checkpoint says of itself."
-    backbone = {
-        "name": model.source.name,
-        "revision": model.source.revision,
-        "shape": shape_record(model.backbone.config),
-        "fingerprint": fingerprint(model.backbone, without=model.trained.names),
-    }
-    options, versions = model.method.to_dict(), {name: version(name) for name in ("torch", "transformers")}
-    return {"method": model.method.name, "options": options, "tasks": list(model.tasks), "backbone": backbone, "versions": versions}
-
 # %% ../../nbs/core/13_model.ipynb #faedf159
 class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyperlab", "adapters", "hypernetworks"]):
     "A frozen backbone and a rule that produces the weights which adapt it to each task."
@@ -165,6 +162,7 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
     ):
         super().__init__()
         check_backbone(backbone)
+        check_options(method)
         self.tasks, self.method, self.source, self._tokenizer = read_tasks(tasks), method, source, tokenizer
         if rule is None:
             with RANDOM_STREAMS, backbone.device:
@@ -260,8 +258,7 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
 
     def tokenize(self, texts: str | Sequence[str]) -> dict[str, Tensor]:
         "Token ids and mask of texts, (B, L), as the model takes them."
-        batch = [texts] if isinstance(texts, str) else list(texts)
-        made = self.tokenizer(batch, return_tensors="pt", padding=True, truncation=True)
+        made = self.tokenizer(read_texts(texts), return_tensors="pt", padding=True, truncation=True)
         return {name: made[name].to(self.device) for name in ("input_ids", "attention_mask")}
 
     @exclusive
@@ -401,31 +398,38 @@ def adapt(
     if isinstance(method, Method) and options:
         raise TypeError(f"options belong into the method: {type(method).__name__}({', '.join(f'{k}=...' for k in options)})")
     chosen = method if isinstance(method, Method) else get_method(method, options)
+    if not isinstance(features, Tensor) and getattr(chosen, "task_features", None) == "given":
+        raise ValueError("task_features: expected the features themselves, (tasks, width) or a vector per task, received 'given'")
     loaded, source = load_backbone(backbone, revision, dtype)
     model = AdaptedModel(loaded, chosen, names, source, tokenizer)
     if isinstance(features, Tensor):
         model.rule.get_buffer("task_embedding.weight").copy_(features)
     return model
 
-# %% ../../nbs/core/13_model.ipynb #2009043b
+# %% ../../nbs/core/13_model.ipynb #7286c1d8
 def load(
     checkpoint: str | Path,  # a folder or a repository on the hub
     backbone: Any = None,  # the one named in the checkpoint if None
     *,
     revision: str | None = None,  # of the checkpoint on the hub
     tokenizer: PreTrainedTokenizerBase | None = None,
+    finite: bool = True,  # False: weights may be NaN, as those that a run kept when it stopped at them
 ) -> AdaptedModel:
     "The model that was saved; its checkpoint says which backbone, method, options and tasks."
-    tensors, description = read_checkpoint(find_checkpoint(checkpoint, revision))
+    folder = find_checkpoint(checkpoint, revision)
+    tensors, description = read_checkpoint(folder)
+    check_kinds(folder / CONFIG, description, {"method": str, "options": dict, "tasks": list, "backbone": dict})
     record = description["backbone"]
+    check_kinds(folder / CONFIG, record, {"shape": dict, "fingerprint": str})
     if backbone is None and record["name"] is None:
         raise ValueError(f"'{checkpoint}' was made on a backbone without a name: say load(..., backbone=...)")
     method = get_method(description["method"], description["options"])
     named = (record["name"], record["revision"]) if backbone is None else (backbone, None)
     loaded, source = load_backbone(*named)
     check_fit(str(checkpoint), record, loaded.config)
+    check_weights(planned_weights(loaded, method, read_tasks(description["tasks"])), tensors, finite)
     model = AdaptedModel(loaded, method, description["tasks"], source, tokenizer)
-    fill(model, tensors)
+    fill(model, tensors, finite)
     if fingerprint(model.backbone, without=model.trained.names) != record["fingerprint"]:
         model.detach()
         expected = record["name"] or "the backbone it was saved with"
@@ -433,12 +437,11 @@ def load(
     return model.eval()
 
 
+@exclusive
 @torch.no_grad()
-def fill(model: AdaptedModel, tensors: Mapping[str, Tensor]) -> None:
+def fill(model: AdaptedModel, tensors: Mapping[str, Tensor], finite: bool = True) -> None:
     "Copy saved weights into a model of the same method, options and tasks."
     places = model.trained_tensors()
-    if places.keys() != tensors.keys():
-        missing, extra = sorted(places.keys() - tensors.keys()), sorted(tensors.keys() - places.keys())
-        raise ValueError(f"the checkpoint's weights do not belong to its method: missing {missing[:3]}, unexpected {extra[:3]}")
+    check_weights(places, tensors, finite)
     for name, tensor in tensors.items():
         places[name].copy_(tensor)

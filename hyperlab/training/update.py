@@ -296,7 +296,7 @@ def replay(folder: str | Path, backbone: Any = None) -> Diagnosis | None:
     place = Path(folder)
     with safe_open(place / "batch.safetensors", "pt") as file:
         tasks = json.loads(file.metadata()["task"])
-    model, facts = load(place, backbone=backbone), read_json(place / "diagnosis.json")
+    model, facts = load(place, backbone=backbone, finite=False), read_json(place / "diagnosis.json")
     batch = {**load_file(place / "batch.safetensors"), "task": tasks}
     with torch.autocast(model.device.type, torch.bfloat16, enabled=facts["precision"] == "bf16"):
         return diagnose(model.train(), on_device(batch, model.device), facts["step"], facts["seed"], facts["label_smoothing"])
