@@ -176,7 +176,8 @@ def planned_weights(backbone: PreTrainedModel, method: Method, tasks: Sequence[s
     try:
         with torch.device("meta"):
             rule = method.build(backbone.config, len(tasks))
-    except (RuntimeError, OverflowError, KeyError, AttributeError) as error:
-        raise ValueError(f"the checkpoint's options describe no {method.title}: {error}") from error
+    except (RuntimeError, OverflowError, KeyError, AttributeError, TypeError) as error:
+        first_line = str(error).partition("\n")[0]
+        raise ValueError(f"the checkpoint's options describe no {method.title}: {first_line}") from error
     own = {f"backbone.{name}": backbone.get_parameter(name) for name in trained_names(backbone, method.trains)}
     return {f"rule.{name}": tensor for name, tensor in rule.state_dict().items()} | own
