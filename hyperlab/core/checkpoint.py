@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['CONFIG', 'write_checkpoint', 'is_shipped', 'find_checkpoint', 'read_description', 'check_kinds', 'read_checkpoint',
-           'check_names_of_weights', 'check_weights', 'shape_record', 'check_fit', 'describe_model', 'planned_weights']
+           'check_weights', 'check_fit', 'describe_model', 'planned_weights']
 
 # %% ../../nbs/core/11_checkpoint.ipynb #2f5755f3
 import hashlib
@@ -128,7 +128,7 @@ def check_names_of_weights(places: Mapping[str, Tensor], tensors: Mapping[str, T
         missing, extra = sorted(places.keys() - tensors.keys()), sorted(tensors.keys() - places.keys())
         raise ValueError(f"the checkpoint's weights do not belong to its method: missing {missing[:3]}, unexpected {extra[:3]}")
 
-
+# %% ../../nbs/core/11_checkpoint.ipynb #28d42917
 def check_weights(places: Mapping[str, Tensor], tensors: Mapping[str, Tensor], finite: bool = True) -> None:
     "Raise unless saved weights have the names, shapes and kinds of their places, and are finite if they have to be."
     check_names_of_weights(places, tensors)
@@ -149,7 +149,7 @@ def shape_record(config: PretrainedConfig) -> dict[str, Any]:
     "The facts of a configuration that trained weights depend on."
     return {key: getattr(config, key) for key in SHAPE_KEYS}
 
-
+# %% ../../nbs/core/11_checkpoint.ipynb #f4f7c369
 def check_fit(checkpoint: str, record: Mapping[str, Any], config: PretrainedConfig) -> None:
     "Raise unless a backbone of this configuration has the shape a checkpoint was trained on."
     shape = shape_record(config)
