@@ -25,6 +25,7 @@ from .adapters import (
 )
 from .backbones import (
     BACKBONE_SHAPES as BACKBONE_SHAPES,
+    RANDOM_STREAMS as RANDOM_STREAMS,
     Source as Source,
     fingerprint as fingerprint,
     load_backbone as load_backbone,
@@ -38,11 +39,14 @@ from .backbones import (
 from .checkpoint import (
     CONFIG as CONFIG,
     check_fit as check_fit,
+    check_kinds as check_kinds,
+    check_weights as check_weights,
+    describe_model as describe_model,
     find_checkpoint as find_checkpoint,
     is_shipped as is_shipped,
+    planned_weights as planned_weights,
     read_checkpoint as read_checkpoint,
     read_description as read_description,
-    shape_record as shape_record,
     write_checkpoint as write_checkpoint,
 )
 from .errors import (
@@ -55,6 +59,7 @@ from .errors import (
 from .files import (
     asset as asset,
     fault_of as fault_of,
+    is_bare as is_bare,
     now as now,
     publish as publish,
     read_json as read_json,
@@ -67,19 +72,25 @@ from .forward import (
     EncoderCache as EncoderCache,
     IGNORED as IGNORED,
     batch_size_of as batch_size_of,
+    being_trained as being_trained,
     call_context as call_context,
+    check_not_training as check_not_training,
     encode_plainly as encode_plainly,
     encoder_changes as encoder_changes,
-    join_outputs as join_outputs,
-    join_tokens as join_tokens,
+    exclusive as exclusive,
+    generate_texts as generate_texts,
+    generate_tokens as generate_tokens,
     label_positions as label_positions,
     masked_mean as masked_mean,
-    output_only_at as output_only_at,
     read_input as read_input,
+    read_task_features as read_task_features,
     read_tasks as read_tasks,
+    read_texts as read_texts,
     run_encoder as run_encoder,
-    run_in_groups as run_in_groups,
+    run_forward as run_forward,
+    samples as samples,
     shifted_parameters as shifted_parameters,
+    streams_of as streams_of,
 )
 from .functional import (
     ACTIVATIONS as ACTIVATIONS,
@@ -106,12 +117,16 @@ from .generators import (
     read_condition as read_condition,
 )
 from .hooks import (
+    ADAPTED as ADAPTED,
+    ADAPTING as ADAPTING,
     ActiveWeights as ActiveWeights,
     CallContext as CallContext,
     Observer as Observer,
     SiteWeights as SiteWeights,
     TrainedParameters as TrainedParameters,
+    claim as claim,
     put as put,
+    release as release,
     trained_names as trained_names,
 )
 from .inspection import (
@@ -143,6 +158,7 @@ from .method import (
     Rule as Rule,
     Trains as Trains,
     available_methods as available_methods,
+    check_options as check_options,
     describe as describe,
     fits as fits,
     get_method as get_method,

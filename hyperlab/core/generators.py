@@ -82,6 +82,9 @@ def read_condition(
             raise ValueError(f"expected one task number per example, ({batch_size},), received shape {tuple(task.shape)}")
         check_names("task number", task.tolist(), range(len(names)))
         task = [names[i] for i in task.tolist()]
+    if not isinstance(task, str | Mapping | Sequence) or not all(isinstance(p, str | Mapping) for p in task):
+        wanted = f"a task name, a mixture such as {{'{names[0]}': 1.0}}, or one of these for each example"
+        raise TypeError(f"task: expected {wanted}, received {task!r}; tasks are {', '.join(names)}")
     parts = [task] if isinstance(task, str | Mapping) else list(task)
     if len(parts) != batch_size and not isinstance(task, str | Mapping):
         raise ValueError(f"expected one task for the batch or one for each of its {batch_size} examples, received {len(parts)}")

@@ -75,22 +75,17 @@ def weights_fixed(rule: Rule, active: ActiveWeights, weights: Mapping[str, Mappi
     known = {str(site) for part in rule.parts.values() for site in part.sites}
     if strange := [site for site in weights if site not in known]:
         raise ValueError(f"{title} has no site '{strange[0]}': known are {', '.join(sorted(known))}")
-    before, parts = active.fixed, rule.parts.items()
-    active.fixed = {p: {str(s): dict(weights[str(s)]) for s in part.sites if str(s) in weights} for p, part in parts}
-    try:
+    parts = rule.parts.items()
+    fixed = {p: {str(s): dict(weights[str(s)]) for s in part.sites if str(s) in weights} for p, part in parts}
+    with active.requesting("weights", fixed):
         yield
-    finally:
-        active.fixed = before
 
 
 @contextmanager
 def observed(active: ActiveWeights, observer: Observer) -> Iterator[None]:
-    "While entered, `observer` is told of every adapter at work."
-    before, active.observer = active.observer, observer
-    try:
+    "While entered, `observer` is told of every adapter at work for this caller."
+    with active.requesting("observer", observer):
         yield
-    finally:
-        active.observer = before
 
 # %% ../../nbs/core/12_inspection.ipynb #0ecc6310
 def task_embeddings(rule: Rule, mixtures: Tensor) -> Tensor | None:

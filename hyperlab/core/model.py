@@ -7,38 +7,49 @@ __all__ = ['AdaptedModel', 'adapt', 'load', 'fill']
 
 # %% ../../nbs/core/13_model.ipynb #1afda07d
 import copy
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from huggingface_hub import ModelHubMixin
 from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.modeling_outputs import BaseModelOutput
 
-from .backbones import Source, fingerprint, load_backbone, load_tokenizer
-from .checkpoint import check_fit, find_checkpoint, read_checkpoint, shape_record, write_checkpoint
+from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer
+from hyperlab.core.checkpoint import (
+    CONFIG,
+    check_fit,
+    check_kinds,
+    check_weights,
+    describe_model,
+    find_checkpoint,
+    planned_weights,
+    read_checkpoint,
+    write_checkpoint,
+)
 from hyperlab.core.forward import (
     EncoderCache,
     batch_size_of,
-    call_context,
+    check_not_training,
     encode_plainly,
     encoder_changes,
-    join_outputs,
-    join_tokens,
-    output_only_at,
-    read_input,
+    exclusive,
+    generate_texts,
+    generate_tokens,
+    in_eval_mode,
+    read_task_features,
     read_tasks,
-    run_in_groups,
+    read_texts,
+    run_forward,
+    samples,
     shifted_parameters,
+    streams_of,
 )
 from .generators import Condition, TaskLike, mixture_row, read_condition
-from .hooks import ActiveWeights, Observer, TrainedParameters, put
+from .hooks import ActiveWeights, Observer, TrainedParameters, claim, put, release
 from hyperlab.core.inspection import (
     Encoding,
     encode_inputs,
@@ -49,71 +60,14 @@ from hyperlab.core.inspection import (
     weights_by_site,
     weights_fixed,
 )
-from .method import Method, Rule, get_method, write_down
+from .method import Method, Rule, check_options, get_method, write_down
 from .sites import Site, check_backbone
 
-# %% ../../nbs/core/13_model.ipynb #6cf2f140
-ADAPTED: "weakref.WeakSet[PreTrainedModel]" = weakref.WeakSet()  # two models on one backbone would act on each other
-
-
-def run_adapted(
-    model: "AdaptedModel", task: TaskLike | None, inputs: dict[str, Any], run: Callable, join: Callable, remember: bool = False
-) -> Any:
-    "What `run` computes under a task."
-    if model.backbone not in ADAPTED:
-        raise RuntimeError("this model was detached from its backbone; adapt it again")
-    if model.active.needs_context and inputs.get("past_key_values") is not None:
-        wanted = "use generate(), or forward() without past_key_values"
-        raise ValueError(f"{model.method.title} needs the first token of an answer: {wanted}")
-    if model.active.fixed is None and model.rule.shifts_backbone:
-        return run_in_groups(model.rule, model.active, model.condition(task, batch_size_of(inputs)), inputs, run, join)
-    weights = model.active.fixed
-    if weights is None:
-        weights = model.rule(read_input(model.rule, model.active, model.condition(task, batch_size_of(inputs)), inputs))
-    with model.active.using(weights, call_context(inputs, remember)):
-        return run(**inputs)
-
-
-def run_forward(model: "AdaptedModel", task: TaskLike | None, inputs: dict[str, Any], positions: Tensor | None) -> Any:
-    "A forward pass; with `positions`, (N,) of the B·L target positions, logits are (N, V) and those of these positions only."
-    if model.training and not model.checkpointed and model.backbone.is_gradient_checkpointing:
-        raise RuntimeError("gradient checkpointing: call gradient_checkpointing_enable() on this model and not on its backbone")
-    ids, mask = inputs["input_ids"], inputs.get("attention_mask")
-    if model.encodings is not None and model.training and ids is not None and "encoder_outputs" not in inputs:
-        states = model.encodings(ids, torch.ones_like(ids) if mask is None else mask)
-        inputs["encoder_outputs"] = BaseModelOutput(last_hidden_state=states)  # type: ignore[arg-type]
-    whole = positions is None or model.compiled is not None or model.rule.shifts_backbone  # graphs and groups want all positions
-    output_layer = model.backbone.get_submodule("lm_head")
-    with nullcontext() if whole or positions is None else output_only_at(output_layer, positions):
-        result = run_adapted(model, task, inputs, model.compiled or model.backbone, join_outputs)
-    if whole and positions is not None:
-        result.logits = result.logits.flatten(0, 1).index_select(0, positions)
-    return result
-
-# %% ../../nbs/core/13_model.ipynb #6dea1dec
-MAX_NEW_TOKENS = 64  # of an answer to a text, unless asked otherwise
-
-
-def generate_tokens(model: "AdaptedModel", inputs: dict[str, Any], task: TaskLike | None) -> Any:
-    "Token ids for token ids."
-    ids, pad = inputs.get("input_ids"), model.backbone.config.pad_token_id
-    if ids is not None and pad is not None:  # as generate itself would, but before the encoder reads
-        inputs.setdefault("attention_mask", ids.ne(pad).long())
-    generate: Any = model.backbone.generate
-    return run_adapted(model, task, inputs, generate, join_tokens, remember=True)
-
-
-def generate_texts(model: "AdaptedModel", texts: str | Sequence[str], task: TaskLike | None, options: dict[str, Any]) -> Any:
-    "Texts for texts, one text for one."
-    if not options.keys() & {"max_new_tokens", "max_length", "generation_config"}:
-        options["max_new_tokens"] = MAX_NEW_TOKENS
-    tokens = generate_tokens(model, dict(model.tokenize(texts)) | options, task)
-    answers = model.tokenizer.batch_decode(tokens, skip_special_tokens=True)
-    return answers[0] if isinstance(texts, str) and len(answers) == 1 else answers
-
 # %% ../../nbs/core/13_model.ipynb #a5c2df51
+@exclusive
 def add_task_to(model: "AdaptedModel", name: str, like: str | Mapping[str, float] | None) -> None:
     "Give a model one more task that starts as another one, as a mixture, or as the average of all."
+    check_not_training(model.active, "add tasks")
     if name in model.tasks:
         raise ValueError(f"there is a task '{name}' already: known are {', '.join(model.tasks)}")
     read_tasks([name])
@@ -123,16 +77,20 @@ def add_task_to(model: "AdaptedModel", name: str, like: str | Mapping[str, float
     model.tasks.append(name)
 
 
-def twin_backbone(model: "AdaptedModel") -> PreTrainedModel:
-    "A second backbone without hooks: frozen tensors shared, trained ones copied."
-    frozen = {id(p): p for n, p in model.backbone.named_parameters() if n not in model.trained.names}
+def twin_backbone(model: "AdaptedModel", memo: dict[int, Any]) -> PreTrainedModel:
+    "A second backbone without hooks; what is in `memo` is shared."
+    memo[id(model.active)] = model.active  # blocks that are checkpointed refer to it
     model.active.remove()
     try:
-        return copy.deepcopy(model.backbone, memo=frozen)
+        twin = copy.deepcopy(model.backbone, memo)
     finally:
         model.active.attach()
+    if twin.is_gradient_checkpointing:
+        twin.gradient_checkpointing_disable()
+    return twin
 
 
+@exclusive
 def materialized(model: "AdaptedModel", task: TaskLike | None, name: str | None) -> "AdaptedModel":
     "The model of one task or mixture with plain adapters."
     if model.rule.reads_input:
@@ -142,23 +100,36 @@ def materialized(model: "AdaptedModel", task: TaskLike | None, name: str | None)
     with torch.no_grad():
         weights, moved = model.rule.generate(condition), shifted_parameters(model.rule, model.backbone, condition)
     method, rule = write_down(model.rule, weights, model.backbone.config, model.method)
-    twin = twin_backbone(model)
+    twin = twin_backbone(model, {id(p): p for n, p in model.backbone.named_parameters() if n not in model.trained.names})
     if moved:  # such a task is a backbone of its own
         method = replace(method, carries="all")
         put(twin, {n: nn.Parameter(value) for n, value in moved.items()})
     return AdaptedModel(twin, method, [name], model.source, model._tokenizer, rule)
 
-# %% ../../nbs/core/13_model.ipynb #bd50501c
-def describe_model(model: "AdaptedModel") -> dict[str, Any]:
-    "What a checkpoint says of itself."
-    backbone = {
-        "name": model.source.name,
-        "revision": model.source.revision,
-        "shape": shape_record(model.backbone.config),
-        "fingerprint": fingerprint(model.backbone, without=model.trained.names),
-    }
-    options, versions = model.method.to_dict(), {name: version(name) for name in ("torch", "transformers")}
-    return {"method": model.method.name, "options": options, "tasks": list(model.tasks), "backbone": backbone, "versions": versions}
+# %% ../../nbs/core/13_model.ipynb #03e946ff
+def copy_state(model: "AdaptedModel", made: "AdaptedModel", memo: dict[int, Any]) -> None:
+    "Give a copy the ways back, the flags and the savings of the original."
+    made.trained.flags = dict(model.trained.flags)
+    made.trained.originals = {name: copy.deepcopy(p, memo) for name, p in model.trained.originals.items()}
+    for parameter, own in zip(model.parameters(), made.parameters(), strict=True):
+        own.requires_grad_(parameter.requires_grad)
+    for module, own_module in zip(model.modules(), made.modules(), strict=True):
+        own_module.training = module.training
+    if model.checkpointed:
+        made.gradient_checkpointing_enable(model.checkpoint_options)
+    if model.compiled is not None:
+        made.compile(**model.compile_options)
+    if model.encodings is not None:
+        made.cache_encoder(model.encodings.limit)
+
+
+@exclusive
+def copied(model: "AdaptedModel", memo: dict[int, Any]) -> "AdaptedModel":
+    "A model of its own with equal weights."
+    twin, rule = twin_backbone(model, memo), copy.deepcopy(model.rule, memo)
+    made = AdaptedModel(twin, model.method, list(model.tasks), model.source, model._tokenizer, rule)
+    copy_state(model, made, memo)
+    return made
 
 # %% ../../nbs/core/13_model.ipynb #faedf159
 class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyperlab", "adapters", "hypernetworks"]):
@@ -177,20 +148,21 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
     ):
         super().__init__()
         check_backbone(backbone)
-        if backbone in ADAPTED:
-            raise ValueError("this backbone is adapted already: call .detach() on that model first, or load the backbone again")
+        check_options(method)
         self.tasks, self.method, self.source, self._tokenizer = read_tasks(tasks), method, source, tokenizer
         if rule is None:
-            with backbone.device:
+            with RANDOM_STREAMS, backbone.device:
                 rule = method.build(backbone.config, len(self.tasks))
             rule.read_backbone(backbone)
+        claim(backbone)
         self.rule, self.backbone = rule.to(backbone.device, backbone.dtype), backbone
         self.trained = TrainedParameters(backbone, method.trains)  # the backbone's own
         self.active = ActiveWeights(backbone, rule.parts)
         self.checkpointed = False
+        self.checkpoint_options: dict[str, Any] = {}
         self.compiled: Callable[..., Any] | None = None  # forward passes of the backbone, once `compile` was called
+        self.compile_options: dict[str, Any] = {}
         self.encodings: EncoderCache | None = None  # once `cache_encoder` was called
-        ADAPTED.add(backbone)
         self.train(backbone.training)
 
     def __repr__(self) -> str:
@@ -199,6 +171,24 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         where = self.source.name or f"a {self.backbone.config.model_type} backbone"
         tasks = ", ".join(self.tasks[:8]) + (", …" if len(self.tasks) > 8 else "")
         return f"{self.method.title} on {where}, {len(self.tasks)} tasks ({tasks}): trains {trained:,} of {total:,} parameters"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "AdaptedModel":
+        with RANDOM_STREAMS:
+            return copied(self, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("an adapted model can't be pickled: use model.save(folder) and hl.load(folder), or copy.deepcopy(model)")
+
+    @property
+    def lock(self) -> Any:
+        "Held while the model answers; hold it to change weights that others may be using."
+        return self.active.lock
+
+    def train(self, mode: bool = True) -> "AdaptedModel":
+        "With dropout or without, once no other thread is using the model."
+        with self.active.lock:
+            super().train(mode)
+        return self
 
     @property
     def config(self) -> PretrainedConfig:
@@ -246,44 +236,52 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         self, input_ids: Tensor | None = None, *, task: TaskLike | None = None, positions: Tensor | None = None, **inputs: Any
     ) -> Any:
         "What the backbone computes for `task`: a name, one per example, or a mixture; logits at all positions, or at these."
-        return run_forward(self, task, {"input_ids": input_ids, **inputs}, positions)
+        with streams_of(self):
+            return run_forward(self, task, {"input_ids": input_ids, **inputs}, positions)
 
     @torch.no_grad()
     def generate(self, inputs: str | Sequence[str] | Tensor | None = None, *, task: TaskLike | None = None, **options: Any) -> Any:
-        "Texts for texts, token ids for token ids; other options are those of `transformers`' generate."
-        if inputs is None or isinstance(inputs, Tensor):
-            return generate_tokens(self, {"input_ids": inputs} | options, task)
-        return generate_texts(self, inputs, task, options)
+        "Texts for texts, token ids for token ids, without dropout; other options are those of `transformers`' generate."
+        with RANDOM_STREAMS if samples(self, options) else nullcontext():
+            if inputs is None or isinstance(inputs, Tensor):
+                return generate_tokens(self, {"input_ids": inputs} | options, task)
+            return generate_texts(self, inputs, task, options)
 
     def tokenize(self, texts: str | Sequence[str]) -> dict[str, Tensor]:
         "Token ids and mask of texts, (B, L), as the model takes them."
-        batch = [texts] if isinstance(texts, str) else list(texts)
-        made = self.tokenizer(batch, return_tensors="pt", padding=True, truncation=True)
+        made = self.tokenizer(read_texts(texts), return_tensors="pt", padding=True, truncation=True)
         return {name: made[name].to(self.device) for name in ("input_ids", "attention_mask")}
 
+    @exclusive
     @torch.no_grad()
     def encode(self, texts: str | Sequence[str] | Mapping[str, Tensor], task: TaskLike | None = None) -> Encoding:
-        "What the encoder makes of texts, or of tokens, under a task."
+        "What the encoder makes of texts, or of tokens, under a task, without dropout."
         inputs = texts if isinstance(texts, Mapping) else self.tokenize(texts)
-        return encode_inputs(self.rule, self.active, self.condition(task, batch_size_of(inputs)), inputs)
+        with in_eval_mode(self):
+            return encode_inputs(self.rule, self.active, self.condition(task, batch_size_of(inputs)), inputs)
 
+    @exclusive
     def weights(self, task: TaskLike | None = None, text: str | None = None) -> dict[str, dict[str, Tensor]]:
         "The weights of a task or mixture, {site: {name: tensor}}; for a text, where they depend on the input."
         inputs = self.tokenize(text) if text is not None and self.reads_input else None
         return weights_by_site(self.rule, self.active, self.condition(task), inputs)
 
+    @exclusive
     def acting(self, weights: Mapping[str, Mapping[str, Tensor]]) -> Any:
         "A context in which these weights, {site: {name: tensor}}, act whatever the task; a site left out has no adapter."
         return weights_fixed(self.rule, self.active, weights, self.method.title)
 
+    @exclusive
     def observing(self, observer: Observer) -> Any:
         "A context in which `observer(site, adapter, input, weights)` is told of every adapter at work."
         return observed(self.active, observer)
 
+    @exclusive
     def task_embeddings(self, tasks: Sequence[TaskLike] | None = None) -> Tensor | None:
         "The embedding z of each of these tasks or mixtures, (N, E), or of all tasks; None where the method has none."
         return task_embeddings(self.rule, self.mixtures(tasks))
 
+    @exclusive
     def projected_embeddings(self, tasks: Sequence[TaskLike] | None = None) -> dict[str, Tensor]:
         "The embedding I of each task or mixture at each site, {site: (N, E)}; empty where no hypernetwork writes weights by task."
         return projected_embeddings(self.rule, self.mixtures(tasks))
@@ -302,34 +300,42 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
 
     def materialize(self, task: TaskLike | None = None, name: str | None = None) -> "AdaptedModel":
         "A model with plain adapters for one task or mixture and no generator; frozen weights are shared with this one."
-        return materialized(self, task, name)
+        with RANDOM_STREAMS:  # plain adapters are initialised before they are filled
+            return materialized(self, task, name)
 
     def detach(self) -> PreTrainedModel:
         "Take everything off and give the untouched backbone back (after full fine-tuning: the trained one)."
-        self.active.remove()
-        self.trained.restore()
-        ADAPTED.discard(self.backbone)
+        with self.lock:
+            if self.active.attached:
+                check_not_training(self.active, "detach it")
+                self.active.remove()
+                self.trained.restore()
+                release(self.backbone)
         return self.backbone
 
+    @exclusive
     def gradient_checkpointing_enable(self, gradient_checkpointing_kwargs: dict[str, Any] | None = None) -> None:
         "Trade time for memory: keep block inputs only and run each block again in the backward pass."
         options = {"use_reentrant": False} | (gradient_checkpointing_kwargs or {})
         if options["use_reentrant"]:
             raise ValueError("gradient checkpointing with use_reentrant=True can't carry generated weights; use False, the default")
+        self.checkpointed, self.checkpoint_options = True, dict(options)
         options["context_fn"] = self.active.checkpoint_contexts
         self.backbone.gradient_checkpointing_enable(gradient_checkpointing_kwargs=options)
-        self.checkpointed = True
 
+    @exclusive
     def gradient_checkpointing_disable(self) -> None:
         "Keep all activations again."
         self.backbone.gradient_checkpointing_disable()
         self.checkpointed = False
 
+    @exclusive
     def compile(self, **options: Any) -> None:
         "Compile forward passes with `torch.compile`; weights enter the graph as inputs, so new ones need no new graph."
-        backbone = self.backbone
+        backbone, self.compile_options = self.backbone, options
         self.compiled = torch.compile(lambda **inputs: backbone(**inputs), **options)
 
+    @exclusive
     def cache_encoder(self, limit: int = 2**30) -> None:
         "In training, encode each text once, without dropout, and keep up to `limit` bytes; a method must leave the encoder alone."
         if changes := encoder_changes({site.stack for site in self.sites}, self.trained.names, self.rule.shifts_backbone):
@@ -340,6 +346,7 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         "Stop caching: encode texts in every step again."
         self.encodings = None
 
+    @exclusive
     def trained_tensors(self) -> dict[str, Tensor]:
         "Everything the method adds or trains, by name; this is what a checkpoint holds."
         added = {f"rule.{name}": tensor for name, tensor in self.rule.state_dict().items()}
@@ -349,6 +356,7 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         "What a checkpoint says of itself."
         return describe_model(self)
 
+    @exclusive
     def save(self, folder: str | Path) -> Path:
         "Write a checkpoint folder: config.json and one safetensors file."
         return write_checkpoint(folder, self.trained_tensors(), self.describe())
@@ -361,19 +369,6 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         cls, *, model_id: str, revision: str | None = None, backbone: Any = None, **options: Any
     ) -> "AdaptedModel":
         return load(model_id, backbone=backbone, revision=revision)
-
-# %% ../../nbs/core/13_model.ipynb #19af385e
-def read_task_features(features: Any, tasks: Sequence[str]) -> Tensor:
-    "Task features as (T, E), from a tensor, or from a mapping with a vector for each task."
-    if isinstance(features, Mapping):
-        missing = [t for t in tasks if t not in features]
-        if missing:
-            raise ValueError(f"expected task features for every task, received none for {', '.join(missing)}")
-        features = [torch.as_tensor(features[t]).tolist() for t in tasks]
-    values = torch.as_tensor(features, dtype=torch.float32)
-    if values.dim() != 2 or values.shape[0] != len(tasks):
-        raise ValueError(f"expected task features of shape ({len(tasks)}, width), received {tuple(values.shape)}")
-    return values
 
 # %% ../../nbs/core/13_model.ipynb #4373aace
 def adapt(
@@ -394,31 +389,38 @@ def adapt(
     if isinstance(method, Method) and options:
         raise TypeError(f"options belong into the method: {type(method).__name__}({', '.join(f'{k}=...' for k in options)})")
     chosen = method if isinstance(method, Method) else get_method(method, options)
+    if not isinstance(features, Tensor) and getattr(chosen, "task_features", None) == "given":
+        raise ValueError("task_features: expected the features themselves, (tasks, width) or a vector per task, received 'given'")
     loaded, source = load_backbone(backbone, revision, dtype)
     model = AdaptedModel(loaded, chosen, names, source, tokenizer)
     if isinstance(features, Tensor):
         model.rule.get_buffer("task_embedding.weight").copy_(features)
     return model
 
-# %% ../../nbs/core/13_model.ipynb #2009043b
+# %% ../../nbs/core/13_model.ipynb #7286c1d8
 def load(
     checkpoint: str | Path,  # a folder or a repository on the hub
     backbone: Any = None,  # the one named in the checkpoint if None
     *,
     revision: str | None = None,  # of the checkpoint on the hub
     tokenizer: PreTrainedTokenizerBase | None = None,
+    finite: bool = True,  # False: weights may be NaN, as those that a run kept when it stopped at them
 ) -> AdaptedModel:
     "The model that was saved; its checkpoint says which backbone, method, options and tasks."
-    tensors, description = read_checkpoint(find_checkpoint(checkpoint, revision))
+    folder = find_checkpoint(checkpoint, revision)
+    tensors, description = read_checkpoint(folder)
+    check_kinds(folder / CONFIG, description, {"method": str, "options": dict, "tasks": list, "backbone": dict})
     record = description["backbone"]
+    check_kinds(folder / CONFIG, record, {"shape": dict, "fingerprint": str})
     if backbone is None and record["name"] is None:
         raise ValueError(f"'{checkpoint}' was made on a backbone without a name: say load(..., backbone=...)")
     method = get_method(description["method"], description["options"])
     named = (record["name"], record["revision"]) if backbone is None else (backbone, None)
     loaded, source = load_backbone(*named)
     check_fit(str(checkpoint), record, loaded.config)
+    check_weights(planned_weights(loaded, method, read_tasks(description["tasks"])), tensors, finite)
     model = AdaptedModel(loaded, method, description["tasks"], source, tokenizer)
-    fill(model, tensors)
+    fill(model, tensors, finite)
     if fingerprint(model.backbone, without=model.trained.names) != record["fingerprint"]:
         model.detach()
         expected = record["name"] or "the backbone it was saved with"
@@ -426,12 +428,11 @@ def load(
     return model.eval()
 
 
+@exclusive
 @torch.no_grad()
-def fill(model: AdaptedModel, tensors: Mapping[str, Tensor]) -> None:
+def fill(model: AdaptedModel, tensors: Mapping[str, Tensor], finite: bool = True) -> None:
     "Copy saved weights into a model of the same method, options and tasks."
     places = model.trained_tensors()
-    if places.keys() != tensors.keys():
-        missing, extra = sorted(places.keys() - tensors.keys()), sorted(tensors.keys() - places.keys())
-        raise ValueError(f"the checkpoint's weights do not belong to its method: missing {missing[:3]}, unexpected {extra[:3]}")
+    check_weights(places, tensors, finite)
     for name, tensor in tensors.items():
         places[name].copy_(tensor)

@@ -15,6 +15,8 @@ from .environment import (
     logger_numbers as logger_numbers,
     logger_options as logger_options,
     make_accelerator as make_accelerator,
+    prepare_forward as prepare_forward,
+    savings_undone as savings_undone,
 )
 from .evaluation import (
     Evaluation as Evaluation,

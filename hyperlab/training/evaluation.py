@@ -192,12 +192,7 @@ def evaluate(
     rows = read_data(model, data, split, protocol=protocol, max_examples=max_examples)
     as_task = options.pop("task", as_task)
     chosen = {name: task_to_answer_as(model, name, as_task) for name in rows}
-    was_training = model.training
-    model.eval()
-    try:
-        written = {name: predict(model, found, task=chosen[name], **options) for name, found in rows.items()}
-    finally:
-        model.train(was_training)
+    written = {name: predict(model, found, task=chosen[name], **options) for name, found in rows.items()}
     scored = {name: found.task.score(written[name], found.rows) for name, found in rows.items()}
     metrics = {name: {m: v for m, v in found.items() if m in METRICS} for name, found in scored.items()}
     return Evaluation(metrics, {name: int(found["unreadable"]) for name, found in scored.items()}, written)

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from ..core.errors import check_names
+from ..core.forward import being_trained
 from ..core.method import fits
 from ..core.generators import TaskLike
 from ..core.model import AdaptedModel
@@ -211,7 +212,8 @@ def tuned(model: AdaptedModel, rows: TaskSplit, how: Tuning, steps: int, factor:
         model.train()
         if not math.isfinite(clipped_gradients(model, with_positions(batches[step]), moved)):
             raise NonFinite(f"{rows.task.name}: step {step} of tuning at rate {factor * how.rate:g} is not finite")
-        optimizer.step()
+        with model.lock:
+            optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     model.eval()
     if bad := nonfinite_state(model):
@@ -427,7 +429,7 @@ def few_shot(
             begun = choose_start(model, it.rows, like)
             model.add_task(name, like=begun.like)
         start = it.tested(model) if test_start else None
-        with preserve_rng_state(), tuning(model, tune, norms) as kept:
+        with being_trained(model), preserve_rng_state(), tuning(model, tune, norms) as kept:
             trials = it.choose(model, kept, progress)
             best = best_trial(trials)
             for _ in tuned(model, it.rows, how, best.steps, best.factor):

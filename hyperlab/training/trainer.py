@@ -9,8 +9,8 @@ __all__ = ['gradients', 'Trainer', 'train']
 import math
 import time
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from ..core.files import write_json
 from ..core.checkpoint import read_description
+from ..core.forward import being_trained
 from ..core.model import AdaptedModel
 from ..data.batches import TrainingBatches
 from ..data.benchmarks import task
@@ -31,10 +32,11 @@ from hyperlab.training.environment import (
     Interruption,
     Stopped,
     check_machine,
-    compiled,
     logger_numbers,
     logger_options,
     make_accelerator,
+    prepare_forward,
+    savings_undone,
 )
 from .evaluation import Evaluation, evaluate, join_evaluations, prediction_table
 from .recipes import Recipe, Splits, load_data, model_departures, model_recipe, training_rows, warn_of_scale
@@ -79,15 +81,6 @@ from hyperlab.training.update import (
 )
 
 # %% ../../nbs/training/05_trainer.ipynb #afcccfe9
-def prepare_forward(model: AdaptedModel, recipe: Recipe, accelerator: Accelerator) -> Any:
-    "The model as training calls it: with the recipe's savings of memory and time, on the processes there are."
-    if recipe.gradient_checkpointing:
-        model.gradient_checkpointing_enable()
-    if recipe.cache_encoder:
-        model.cache_encoder()
-    return accelerator.prepare_model(compiled(model, recipe.compile))
-
-
 def training_batches(
     model: AdaptedModel, recipe: Recipe, data: Mapping[str, TaskSplit], accelerator: Accelerator
 ) -> TrainingBatches:
@@ -126,7 +119,8 @@ def backward(
     for number, part in enumerate(parts):
         placed = on_device(part if recipe.compile else with_positions(part), accelerator.device)  # a graph serves all positions
         with nullcontext() if number == len(parts) - 1 else accelerator.no_sync(forward):
-            with autocast(recipe.precision, accelerator.device):
+            with autocast(recipe.precision, accelerator.device), model.lock:
+                model.train()  # here, because another thread may have asked for eval mode since the last part
                 loss = batch_loss(forward, model, placed, recipe.label_smoothing)
             (loss * scale).backward()
         summed += loss.detach()
@@ -217,7 +211,6 @@ def gradients(trainer: "Trainer", batch: dict[str, Any], targets: float, seed: i
     "Compute the gradients of a step; returns the batch's summed loss and the gradient's norm, or raises if they are not finite."
     recipe, step = trainer.recipe, trainer.progress.step
     seed_everything(seed)
-    trainer.model.train()
     try:
         summed = backward(trainer.forward, trainer.model, batch, targets, recipe, trainer.accelerator)
     except Exception:  # a rule may refuse weights that are not finite before there is a loss
@@ -258,13 +251,19 @@ class Trainer:
             self.save()
 
     def update(self, interruption: Interruption) -> None:
-        "One step: batch, gradients, check, optimiser."
+        "One step: batch, gradients, check, optimiser; random streams are the step's own, and the caller's afterwards."
+        with preserve_rng_state():
+            self.updated(interruption)
+
+    def updated(self, interruption: Interruption) -> None:
+        "The step itself."
         recipe, step, rank = self.recipe, self.progress.step, self.accelerator.process_index
         batch = self.batches[step]
         targets, tokens, places = count_batch(batch, interruption, self.accelerator)
         loss, self.norm = gradients(self, batch, targets, step_seed(recipe.seed, step, rank))
         self.rate = set_rates(self.optimizer, rate_factor(recipe.schedule, step, recipe.steps, recipe.warmup))
-        self.optimizer.step()
+        with self.model.lock:  # nobody sees half of it
+            self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.progress.count_update(loss / targets, recipe.batch_size, tokens, places)
 
@@ -357,18 +356,6 @@ def write_config(run: Run, config: dict[str, Any], accelerator: Accelerator) -> 
         raise
 
 
-@contextmanager
-def savings_undone(model: AdaptedModel, recipe: Recipe) -> Iterator[None]:
-    "Take a recipe's savings of memory and time off the model afterwards, however the run ended."
-    try:
-        yield
-    finally:
-        if recipe.gradient_checkpointing:
-            model.gradient_checkpointing_disable()
-        if recipe.cache_encoder:
-            model.forget_encodings()
-
-
 def loop(trainer: Trainer, interruption: Interruption, bar: "tqdm[Any]") -> None:
     "Update, validate and save until the steps are done or patience is."
     progress, recipe = trainer.progress, trainer.recipe
@@ -434,7 +421,7 @@ def train(
     run = Run(folder or default_folder(model, recipe))
     accelerator = make_accelerator(report_to, run.path)
     check_machine(recipe, accelerator)
-    with locked(run.path) if accelerator.is_main_process else nullcontext(), preserve_rng_state(), Interruption() as interruption:
+    with being_trained(model), locked(run.path) if accelerator.is_main_process else nullcontext(), Interruption() as interruption:
         accelerator.wait_for_everyone()
         with accelerator.main_process_first():
             data = load_data(model, recipe)

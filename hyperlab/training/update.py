@@ -25,6 +25,7 @@ from accelerate import Accelerator
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from ..core.backbones import RANDOM_STREAMS
 from ..core.errors import check_names
 from ..core.files import read_json, write_json
 from ..core.forward import IGNORED, label_positions
@@ -139,9 +140,9 @@ def seed_everything(seed: int) -> None:
 
 @contextmanager
 def preserve_rng_state() -> Iterator[None]:
-    "Give the caller's random states (of the CPU) back afterwards."
-    plain, array = random.getstate(), np.random.get_state()  # noqa: NPY002
-    with torch.random.fork_rng(devices=()):
+    "Give the caller's random states (of the CPU) back afterwards; no other run draws from them in between."
+    with RANDOM_STREAMS, torch.random.fork_rng(devices=()):
+        plain, array = random.getstate(), np.random.get_state()  # noqa: NPY002
         try:
             yield
         finally:
@@ -300,7 +301,7 @@ def replay(folder: str | Path, backbone: Any = None) -> Diagnosis | None:
     place = Path(folder)
     with safe_open(place / "batch.safetensors", "pt") as file:
         tasks = json.loads(file.metadata()["task"])
-    model, facts = load(place, backbone=backbone), read_json(place / "diagnosis.json")
+    model, facts = load(place, backbone=backbone, finite=False), read_json(place / "diagnosis.json")
     batch = {**load_file(place / "batch.safetensors"), "task": tasks}
     with torch.autocast(model.device.type, torch.bfloat16, enabled=facts["precision"] == "bf16"):
         return diagnose(model.train(), on_device(batch, model.device), facts["step"], facts["seed"], facts["label_smoothing"])
