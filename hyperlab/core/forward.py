@@ -216,10 +216,8 @@ def check_not_training(active: ActiveWeights, what: str) -> None:
 
 @contextmanager
 def being_trained(model: Any) -> Iterator[None]:
-    "While entered, no other run may train the model; raises if one does, or if the model can't be trained as it is."
+    "While entered, no other run may train the model; raises if one does."
     check_attached(model.active)
-    if half := [name for name, parameter in model.named_parameters() if parameter.dtype is torch.float16]:
-        raise TypeError(f"expected float32 weights for training, received float16 in {half[0]}: call model.float() first")
     if not model.active.training.acquire(blocking=False):
         raise RuntimeError("this model is being trained already: wait for that run, or train a copy, copy.deepcopy(model)")
     try:

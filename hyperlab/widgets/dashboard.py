@@ -7,6 +7,7 @@ __all__ = ['RunBoard', 'Dashboard', 'dashboard']
 
 # %% ../../nbs/widgets/04_dashboard.ipynb #776ad415
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,11 @@ class RunBoard(Panel):
     def look(self) -> None:
         "Read the folder."
         rows, curves, broken = [], {}, []
-        for run in find_runs(self.folder) if Path(self.folder).is_dir() else []:
+        with warnings.catch_warnings(record=True) as damaged:  # runs that are left out, by file
+            warnings.simplefilter("always")
+            found = find_runs(self.folder) if Path(self.folder).is_dir() else []
+        broken += [str(warning.message) for warning in damaged]
+        for run in found:
             try:
                 row = board_row(run)
                 row["run"] = str(run.path.relative_to(self.folder)) if run.path != Path(self.folder) else run.name

@@ -29,6 +29,7 @@ def run_notebook(path: Path, output: Path) -> None:
     os.dup2(file, 1)
     os.dup2(file, 2)
     os.chdir(PROJECT / "nbs")
+    multiprocessing.set_start_method("fork", force=True)  # what a notebook starts knows the notebook's classes, as in a kernel
     passed, _ = test_nb(path, skip_flags=get_config().tst_flags.split(), basepath=PROJECT)
     sys.stdout.flush()
     sys.stderr.flush()

@@ -296,6 +296,6 @@ def test_task_features_are_given_or_refused(features: Any) -> None:
 
 def test_half_precision_is_not_trained(tmp_path: Path) -> None:
     model = hl.adapt(toy_backbone(), "bitfit", toy_tasks(), tokenizer=toy_tokenizer()).half()
-    with pytest.raises(TypeError, match=r"expected float32 weights for training, received float16 in .*call model\.float\(\)"):
+    with pytest.raises(ValueError, match=r"expected weights in float32.*received torch\.float16 .*call model\.float\(\)"):
         hl.train(model, run_dir=tmp_path, steps=1, progress=False, report_to="none")
     assert not (tmp_path / "config.json").exists()
