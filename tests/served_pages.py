@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 import hyperlab as hl
 from hyperlab.core.files import asset
@@ -28,11 +30,13 @@ SHOTS = os.environ.get("HYPERLAB_SCREENSHOTS")  # a folder, to keep pictures of 
 def find_chromium() -> str | None:
     "A browser that is there, or that may be installed."
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    found = next((path for name in names if (path := shutil.which(name))), None)
-    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
-        subprocess.run(["apt-get", "install", "-y", "-q", "chromium"], capture_output=True, timeout=600, check=False)
-        found = shutil.which("chromium")
-    return found
+    find = lambda: next((path for name in names if (path := shutil.which(name))), None)
+    if find() is None and shutil.which("apt-get") and os.geteuid() == 0:
+        with FileLock(Path(tempfile.gettempdir()) / "hyperlab-chromium.lock"):  # both workers may want it at once
+            for command in (["install", "-y", "-q", "chromium"], ["update", "-q"], ["install", "-y", "-q", "chromium"]):
+                if find() is None:
+                    subprocess.run(["apt-get", *command], capture_output=True, timeout=600, check=False)
+    return find()
 
 
 def missing(reason: str) -> None:
