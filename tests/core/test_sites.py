@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from conftest import TASKS, awaken, close, close_gradients, tiny_backbone
+from conftest import BACKWARD, TASKS, awaken, close, close_gradients, tiny_backbone
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
@@ -110,6 +110,8 @@ def test_compiled_backbone_sees_new_weights_and_gives_the_same_gradients(batch: 
             for parameter in model.parameters():
                 if parameter.requires_grad:
                     parameter.data -= 0.1 * parameter.grad
-        close_gradients(*({n: p.grad for n, p in model.named_parameters() if p.requires_grad} for model in (compiled, eager)))
+        # ten times the plain bound: the compiler's own tanh and exp are off by a few bits, and differ with the code it picks
+        grads = [{n: p.grad for n, p in model.named_parameters() if p.requires_grad} for model in (compiled, eager)]
+        close_gradients(*grads, bound=10 * BACKWARD)
     graphs = torch._dynamo.utils.counters["stats"]["unique_graphs"]
     assert graphs <= 4, "one graph for mixed batches and one for single tasks, in evaluation and training"
