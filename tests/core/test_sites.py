@@ -96,12 +96,13 @@ def test_weights_are_produced_once_per_generate(batch: dict) -> None:
 @pytest.mark.rounding
 def test_compiled_backbone_sees_new_weights_and_gives_the_same_gradients(batch: dict) -> None:
     mixed = ["rte", "cola", "rte", "sst2", "cola", "rte"]
+    torch.manual_seed(0)  # of the hypernetwork's start
     eager = awaken(hl.adapt(tiny_backbone(num_layers=1), "hyperformer++", TASKS, reduction_factor=8))
     compiled = hl.adapt(tiny_backbone(num_layers=1), "hyperformer++", TASKS, reduction_factor=8)
     compiled.load_state_dict(eager.state_dict())
     torch._dynamo.reset()
     compiled.compile(backend="aot_eager")  # capture and differentiation as in the default, without its C++ compiler
-    for _ in range(3):
+    for update in range(3):
         for task in (mixed, "rte"):
             close("logits", compiled(**batch, task=task).logits, eager(**batch, task=task).logits)
         for model in (eager, compiled):
@@ -110,8 +111,7 @@ def test_compiled_backbone_sees_new_weights_and_gives_the_same_gradients(batch: 
             for parameter in model.parameters():
                 if parameter.requires_grad:
                     parameter.data -= 0.1 * parameter.grad
-        # ten times the plain bound: the compiler's own tanh and exp are off by a few bits, and differ with the code it picks
         grads = [{n: p.grad for n, p in model.named_parameters() if p.requires_grad} for model in (compiled, eager)]
-        close_gradients(*grads, bound=10 * BACKWARD)
+        close_gradients(*grads, bound=2 * (update + 1) * BACKWARD)  # each model goes its own way from its own rounded gradients
     graphs = torch._dynamo.utils.counters["stats"]["unique_graphs"]
     assert graphs <= 4, "one graph for mixed batches and one for single tasks, in evaluation and training"
