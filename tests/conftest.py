@@ -114,6 +114,12 @@ LONGEST = ["browser", "analysis", "distributed", "trainer", "learning", "docs_nu
 LONGEST += ["every_method", "hub_errors", "faults"]
 
 
+@pytest.fixture(autouse=True)
+def same_start() -> None:
+    "Models start from the same random numbers whichever tests ran before."
+    torch.manual_seed(0)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: browsers, several processes, papermill, long trainings; not in make test FAST=1")
     config.addinivalue_line("markers", "margins: trains; repeated for other seeds by make margins")
