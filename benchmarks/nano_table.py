@@ -16,7 +16,7 @@ import torch
 import hyperlab as hl
 from hyperlab.training.evaluation import KINDS, baseline
 from hyperlab.experiments.shipped_results import result_name, write_result
-from hyperlab.nano.settings import TABLE_METHODS, SETTINGS
+from hyperlab.training.recipes import tuning_records
 from hyperlab.core.files import asset, write_json
 
 SHIPPED = "hyperformer++-0"
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="seeds of each method")
     parser.add_argument("--runs", type=Path, default=Path("runs/nano-table"), help="where the runs go; unfinished ones go on")
     parser.add_argument("--results", type=Path, default=asset("nano", "results"), help="where the results go")
-    parser.add_argument("--methods", nargs="+", default=list(TABLE_METHODS), choices=list(SETTINGS), help="which methods")
+    parser.add_argument("--methods", nargs="+", default=list(tuning_records()), help="which methods")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     datasets.disable_progress_bars()

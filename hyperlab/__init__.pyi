@@ -21,6 +21,7 @@ from .training.evaluation import baseline as baseline, evaluate as evaluate
 from .training.run_folder import Run as Run
 from .training.trainer import train as train
 from .training.few_shot import few_shot as few_shot
+from .training.submission import submission as submission
 from .analysis.task_vectors import families as families, project as project, task_points as task_points, task_view as task_view
 from .analysis.similarity import family_purity as family_purity
 from .analysis.probes import instances as instances, load_instances as load_instances
@@ -29,9 +30,12 @@ from .nano.settings import nano_run as nano_run
 from .experiments.runs import better as better, compare as compare, curves as curves, find_runs as find_runs, runs as runs
 from .experiments.workbooks import plan_run as plan_run
 from .experiments.sweep import sweep as sweep
+from .experiments.tune import tune as tune
+from .experiments.reproduce import known_experiments as known_experiments, reproduce as reproduce
 from .experiments.few_shot_study import study as study
 from .experiments.measured import select as select
 from .experiments.paper_comparison import paper_comparison as paper_comparison
+from .experiments.claims_tested import claims as claims
 from .widgets.task_mixer import TaskMixer as TaskMixer
 from .widgets.adapter_inspector import AdapterInspector as AdapterInspector
 from .widgets.embedding_map import EmbeddingMap as EmbeddingMap

@@ -20,10 +20,11 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
-def unknown(kind: str, name: Any, known: Iterable[Any]) -> ValueError:
-    "The error for a name that is not known: it lists what is, and suggests the nearest."
+def unknown(kind: str, name: Any, known: Iterable[Any], most: int = 80) -> ValueError:
+    "The error for a name that is not known: it lists what is, up to `most`, and suggests the nearest."
     known = list(known)
-    return ValueError(f"unknown {kind} '{name}': known are {', '.join(map(str, known))}{did_you_mean(name, known)}")
+    listed = ", ".join(map(str, known[:most])) + (f" and {len(known) - most} more" if len(known) > most else "")
+    return ValueError(f"unknown {kind} '{name}': known are {listed}{did_you_mean(name, known)}")
 
 
 def check_names(kind: str, names: Iterable[Any], known: Iterable[Any]) -> None:

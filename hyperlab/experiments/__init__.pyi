@@ -1,12 +1,36 @@
 # Written by tools/make_stubs.py from what the modules export.
+from . import claim_effects as claim_effects
+from . import claims_tested as claims_tested
 from . import few_shot_study as few_shot_study
+from . import known_experiments as known_experiments
 from . import measured as measured
 from . import paper_comparison as paper_comparison
 from . import paper_studies as paper_studies
+from . import reproduce as reproduce
 from . import runs as runs
 from . import shipped_results as shipped_results
 from . import sweep as sweep
+from . import tune as tune
 from . import workbooks as workbooks
+from .claim_effects import (
+    EFFECTS as EFFECTS,
+    ENOUGH_SEEDS as ENOUGH_SEEDS,
+    Effect as Effect,
+    MANY_PREFIX as MANY_PREFIX,
+    Records as Records,
+    WORLDS as WORLDS,
+    read_records as read_records,
+    worlds_of as worlds_of,
+)
+from .claims_tested import (
+    ClaimResult as ClaimResult,
+    ClaimTable as ClaimTable,
+    FAILS as FAILS,
+    HOLDS as HOLDS,
+    UNDECIDED as UNDECIDED,
+    claims as claims,
+    verdict as verdict,
+)
 from .few_shot_study import (
     band as band,
     cell as cell,
@@ -22,6 +46,17 @@ from .few_shot_study import (
     shots_in_paper as shots_in_paper,
     study as study,
     unpack_fits as unpack_fits,
+)
+from .known_experiments import (
+    Experiment as Experiment,
+    SCALES as SCALES,
+    STAND_INS as STAND_INS,
+    Scale as Scale,
+    all_experiments as all_experiments,
+    estimate as estimate,
+    experiment as experiment,
+    experiment_folder as experiment_folder,
+    jobs_of as jobs_of,
 )
 from .measured import (
     Choice as Choice,
@@ -51,6 +86,10 @@ from .paper_studies import (
     study_table as study_table,
     train_each as train_each,
     variants_of as variants_of,
+)
+from .reproduce import (
+    experiment_table as experiment_table,
+    reproduce_command as reproduce_command,
 )
 from .runs import (
     better as better,
@@ -84,9 +123,21 @@ from .shipped_results import (
     write_result as write_result,
 )
 from .sweep import (
+    BACKENDS as BACKENDS,
+    Cell as Cell,
     grid_cells as grid_cells,
     is_due as is_due,
+    run_cells as run_cells,
     sweep_command as sweep_command,
+)
+from .tune import (
+    Budget as Budget,
+    Trial as Trial,
+    Tuned as Tuned,
+    ship_tuning as ship_tuning,
+    trial_settings as trial_settings,
+    tune_picture as tune_picture,
+    tuning_table as tuning_table,
 )
 from .workbooks import (
     RunPlan as RunPlan,

@@ -18,7 +18,6 @@ from ..core.errors import check_names
 from ..core.method import Method, get_method
 from ..core.model import AdaptedModel, adapt
 from ..data.benchmarks import task_names
-from ..data.prompts import check_protocol
 from ..nano.settings import setting_of
 from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from ..training.environment import chosen_loggers
@@ -134,7 +133,7 @@ def small_settings(backbone: str, method: Method) -> tuple[dict[str, Any], dict[
     if backbone == "toy":
         return {"reduction_factor": 4} if hasattr(method, "reduction_factor") else {}, TOY_RECIPE
     found = setting_of(method.name)
-    return dict(found.options), NANO_RECIPE | {"learning_rate": found.rate, "rates": dict(found.rates)}
+    return dict(found.options), NANO_RECIPE | dict(found.recipe)
 
 
 def fit_small(backbone: str, method: Method, given: Mapping[str, Any], training: dict[str, Any]) -> tuple[Method, dict[str, Any]]:
@@ -170,8 +169,8 @@ def plan_run(
             both = f"{settings[name]!r} and, in options, {given[name]!r}"
             raise ValueError(f"{name}: expected one value, received {both}; leave one out")
     training = settings | {k: v for k, v in given.items() if k in of_recipe}
-    protocol = check_protocol(training.get("protocol") or "clean")
-    as_printed = {} if protocol == "clean" else PAPER_OPTIONS.get(method, {})
+    protocol = training.get("protocol") or "clean"
+    as_printed = {} if protocol in ("clean", "nano") else PAPER_OPTIONS.get(method, {})
     chosen = get_method(method, as_printed | {k: v for k, v in given.items() if k not in of_recipe})
     if backbone in BUILT_IN:
         chosen, training = fit_small(backbone, chosen, given, training)

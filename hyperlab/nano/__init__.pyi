@@ -1,5 +1,6 @@
 # Written by tools/make_stubs.py from what the modules export.
 from . import grammar as grammar
+from . import many as many
 from . import pretraining as pretraining
 from . import pretraining_texts as pretraining_texts
 from . import settings as settings
@@ -23,6 +24,7 @@ from .grammar import (
     REVIEW_SUBJECTS as REVIEW_SUBJECTS,
     SCIENCE_VERBS as SCIENCE_VERBS,
     SOCIAL_VERBS as SOCIAL_VERBS,
+    SUBJECT_WORDS as SUBJECT_WORDS,
     THINGS as THINGS,
     Thing as Thing,
     VERBS as VERBS,
@@ -43,6 +45,14 @@ from .grammar import (
     say_opinion as say_opinion,
     say_thing as say_thing,
     vocabulary as vocabulary,
+)
+from .many import (
+    FACTORS as FACTORS,
+    MANY as MANY,
+    MANY_HELDOUT as MANY_HELDOUT,
+    factors_of as factors_of,
+    meanings as meanings,
+    views as views,
 )
 from .pretraining import (
     FIRST_PART as FIRST_PART,
@@ -67,8 +77,7 @@ from .pretraining_texts import (
     some_text as some_text,
 )
 from .settings import (
-    SETTINGS as SETTINGS,
-    TABLE_METHODS as TABLE_METHODS,
+    OPTIONS as OPTIONS,
     nano_adapted as nano_adapted,
     nano_run as nano_run,
     setting_of as setting_of,

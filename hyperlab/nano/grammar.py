@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['NOUN_KINDS', 'KIND_OF', 'NOUNS', 'THINGS', 'SOCIAL_VERBS', 'GOODS_VERBS', 'SCIENCE_VERBS', 'VERBS', 'QUALITIES',
-           'PLACES', 'FILM_SUBJECTS', 'FOOD_SUBJECTS', 'GOOD', 'BAD', 'JUDGEMENTS', 'REVIEW_SUBJECTS', 'Draw', 'plural',
-           'past', 'participle', 'Thing', 'Event', 'having', 'part_of', 'an_event', 'event_in', 'change', 'near_miss',
-           'generalise', 'say_thing', 'say', 'ask', 'Opinion', 'an_opinion', 'say_opinion', 'say_contrast',
-           'vocabulary']
+           'PLACES', 'FILM_SUBJECTS', 'FOOD_SUBJECTS', 'GOOD', 'BAD', 'JUDGEMENTS', 'REVIEW_SUBJECTS', 'SUBJECT_WORDS',
+           'Draw', 'plural', 'past', 'participle', 'Thing', 'Event', 'having', 'part_of', 'an_event', 'event_in',
+           'change', 'near_miss', 'generalise', 'say_thing', 'say', 'ask', 'Opinion', 'an_opinion', 'say_opinion',
+           'say_contrast', 'vocabulary']
 
 # %% ../../nbs/nano/00_grammar.ipynb #bc82c221
 import hashlib
@@ -329,6 +329,7 @@ DEGREES = ("", "", "", "very ", "really ", "quite ")
 
 # %% ../../nbs/nano/00_grammar.ipynb #44f3b068
 REVIEW_SUBJECTS = FILM_SUBJECTS | FOOD_SUBJECTS
+SUBJECT_WORDS = NOUNS | REVIEW_SUBJECTS                # of whatever an opinion can be about
 
 
 @dataclass(frozen=True)
@@ -357,7 +358,7 @@ def an_opinion(draw: Draw, positive: bool, subjects: Sequence[str], denials: flo
 
 def say_opinion(draw: Draw, opinion: Opinion) -> str:
     "A clause: the plot was not very good."
-    subject, judgement = draw.pick(REVIEW_SUBJECTS[opinion.subject]), draw.pick(JUDGEMENTS[opinion.judgement])
+    subject, judgement = draw.pick(SUBJECT_WORDS[opinion.subject]), draw.pick(JUDGEMENTS[opinion.judgement])
     denial = draw.pick(("not ", "hardly ")) if opinion.denied else ""
     if draw.chance(0.25):
         return f"i found the {subject} {denial}{draw.pick(DEGREES)}{judgement}"

@@ -1,10 +1,23 @@
 # Written by tools/make_stubs.py from what the modules export.
+from . import claims as claims
 from . import compacter as compacter
 from . import hyperdecoders as hyperdecoders
 from . import hyperformer as hyperformer
 from . import hypergrid as hypergrid
 from . import parameters as parameters
 from . import tables as tables
+from .claims import (
+    COUNTED as COUNTED,
+    Claim as Claim,
+    MEASURES as MEASURES,
+    Side as Side,
+    claimed_experiments as claimed_experiments,
+    counted_effects as counted_effects,
+    differences as differences,
+    known_claims as known_claims,
+    printed_effects as printed_effects,
+    small_tasks as small_tasks,
+)
 from .compacter import (
     COMPARED_METHODS as COMPARED_METHODS,
     EFFICIENCY as EFFICIENCY,

@@ -4,6 +4,7 @@ from . import evaluation as evaluation
 from . import few_shot as few_shot
 from . import recipes as recipes
 from . import run_folder as run_folder
+from . import submission as submission
 from . import trainer as trainer
 from . import update as update
 from .environment import (
@@ -34,6 +35,7 @@ from .few_shot import (
     FewShot as FewShot,
     Start as Start,
     choose_start as choose_start,
+    mean_loss as mean_loss,
     paper_source as paper_source,
     search_simplex as search_simplex,
     source_losses as source_losses,
@@ -50,6 +52,8 @@ from .recipes import (
     model_recipe as model_recipe,
     paper_of as paper_of,
     training_rows as training_rows,
+    tuned_recipe as tuned_recipe,
+    tuning_records as tuning_records,
     warn_of_scale as warn_of_scale,
 )
 from .run_folder import (
@@ -72,6 +76,9 @@ from .run_folder import (
     snapshot_name as snapshot_name,
     snapshots as snapshots,
     versions as versions,
+)
+from .submission import (
+    Submission as Submission,
 )
 from .trainer import (
     Trainer as Trainer,

@@ -19,7 +19,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -321,6 +321,15 @@ def begin_session(run: Run, progress: Progress, skipped: list[str], device: torc
     run.sessions_file.append({"time": now(), "from_step": progress.step, "passed_over": skipped, **where})
 
 # %% ../../nbs/training/03_run_folder.ipynb #7d128bdf
+NEWER_SETTINGS = ("test",)  # than records that were written without them; at its default, such a setting stays out of a record
+
+
+def recipe_record(recipe: Recipe) -> dict[str, Any]:
+    "A recipe as a record keeps it: runs that were begun before a setting existed are still the same runs."
+    defaults = {f.name: f.default for f in fields(Recipe)}
+    return {k: v for k, v in asdict(recipe).items() if k not in NEWER_SETTINGS or v != defaults[k]}
+
+# %% ../../nbs/training/03_run_folder.ipynb #d5a2d696
 def run_config(model: AdaptedModel, recipe: Recipe, data: Splits, accelerator: Accelerator) -> dict[str, Any]:
     "Everything needed to repeat a run."
     facts = {split: {name: s.facts() for name, s in found.items()} for split, found in data.items()}
@@ -328,7 +337,7 @@ def run_config(model: AdaptedModel, recipe: Recipe, data: Splits, accelerator: A
     described.pop("versions")
     return {
         "model": described,
-        "recipe": asdict(recipe),
+        "recipe": recipe_record(recipe),
         "departures": model_departures(model, recipe, data),
         "data": facts,
         "processes": accelerator.num_processes,
@@ -371,7 +380,7 @@ def check_same_run(run: Run, config: dict[str, Any]) -> None:
 def default_folder(model: AdaptedModel, recipe: Recipe) -> Path:
     "The folder of a run that was given none: a readable name that differs when settings differ."
     tasks = "+".join(map(folder_name, model.tasks[:3])) + (f"+{len(model.tasks) - 3}" if len(model.tasks) > 3 else "")
-    settings = json.dumps([model.method.to_dict(), model.tasks, model.source.name, asdict(recipe)], sort_keys=True)
+    settings = json.dumps([model.method.to_dict(), model.tasks, model.source.name, recipe_record(recipe)], sort_keys=True)
     digest = hashlib.sha256(settings.encode()).hexdigest()[:6]
     return Path("runs") / f"{model.method.name}-{tasks}-{recipe.protocol}-{recipe.seed}-{digest}"
 
