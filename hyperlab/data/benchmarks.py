@@ -209,7 +209,8 @@ _TASKS: dict[str, Task] = dict(ENTRIES)
 _GROUPS: dict[str, list[str]] = {group: list(names) for group, names in GROUPS.items()}
 
 
-WORLDS = ("hyperlab.nano.tasks", "hyperlab.nano.many")  # modules with WORLD_TASKS and WORLD_GROUPS, read when a task is first asked for
+# modules with WORLD_TASKS and WORLD_GROUPS, read when a task is first asked for
+WORLDS = ("hyperlab.nano.tasks", "hyperlab.nano.many")
 
 
 @cache

@@ -203,11 +203,12 @@ def tune(
     backbone: str = "nano",
     tasks: str | Sequence[str] = "nano",  # names or groups
     options: Mapping[str, Any] | None = None,  # of the method, the same in every trial
-    budget: Budget = Budget(),
+    budget: Budget | None = None,  # None: what the shipped settings had
     space: Space = SPACE,
     progress: bool = True,
 ) -> Tuned:
     "Find settings of a method by successive halving on validation rows; methods that are tuned alike can be compared."
+    budget = budget or Budget()
     subject = {"method": method, "backbone": backbone, "tasks": tasks, "options": dict(options or {})}
     place = Path(folder)
     check_same_tuning(place / "asked.json", subject | {"budget": asdict(budget), "space": asdict(space)})

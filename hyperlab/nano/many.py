@@ -152,7 +152,9 @@ def state(draw: Draw, meaning: Event | Opinion) -> str:
 
 def deny(meaning: Event | Opinion) -> Event | Opinion:
     "The opposite."
-    return replace(meaning, happened=not meaning.happened) if isinstance(meaning, Event) else replace(meaning, denied=not meaning.denied)
+    if isinstance(meaning, Event):
+        return replace(meaning, happened=not meaning.happened)
+    return replace(meaning, denied=not meaning.denied)
 
 # %% ../../nbs/nano/06_many.ipynb #dc9459ec
 def changed_event(draw: Draw, event: Event, domain: str, split: str) -> Event:
@@ -184,7 +186,8 @@ def changed(draw: Draw, meaning: Event | Opinion, domain: str, split: str) -> Ev
 def left_out(draw: Draw, event: Event) -> Event:
     "The event with something less said, where there is something; it follows if the event happened."
     found: list[Event] = [having(event, slot, "") for slot in ("time", "place") if getattr(event, slot)]
-    found += [having(event, role, replace(thing, quality="")) for role in ("agent", "patient") if (thing := getattr(event, role)).quality]
+    described = [(role, thing) for role in ("agent", "patient") if (thing := getattr(event, role)).quality]
+    found += [having(event, role, replace(thing, quality="")) for role, thing in described]
     return draw.pick(found) if found and event.happened else event
 
 

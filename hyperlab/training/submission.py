@@ -57,7 +57,8 @@ SERVERS: dict[str, tuple[str, tuple[ServerFile, ...]]] = {  # benchmark -> (data
         ServerFile("RTE.tsv", "rte", "rte", TWO_WAY), ServerFile("WNLI.tsv", "wnli", "wnli", NUMBERS),
         ServerFile("AX.tsv", "mnli", "ax", NLI))),
     "superglue": ("aps/super_glue", (
-        ServerFile("BoolQ.jsonl", "boolq", "boolq", SMALL), ServerFile("CB.jsonl", "cb", "cb", ("entailment", "contradiction", "neutral")),
+        ServerFile("BoolQ.jsonl", "boolq", "boolq", SMALL),
+        ServerFile("CB.jsonl", "cb", "cb", ("entailment", "contradiction", "neutral")),
         ServerFile("COPA.jsonl", "copa", "copa", (0, 1)), ServerFile("MultiRC.jsonl", "multirc", "multirc", (0, 1)),
         ServerFile("ReCoRD.jsonl", "record", "record"), ServerFile("RTE.jsonl", "rte", "rte", TWO_WAY, prompt=PREMISES),
         ServerFile("WiC.jsonl", "wic", "wic", SMALL), ServerFile("WSC.jsonl", "wsc", "wsc.fixed", CAPITAL),
@@ -87,7 +88,7 @@ class Unlabelled:
 def official_test(file: ServerFile, hub_id: str) -> Task:
     "The task of a file, with the official test rows and no labels."
     entry, rule = task(file.task), SplitRule(None, None, Part((file.split,)), why_missing="only test rows are answered here")
-    same = {"splits": rule, "paper_splits": rule, "released_splits": rule, "hub_id": hub_id, "config": file.config}
+    same: dict[str, Any] = {"splits": rule, "paper_splits": rule, "released_splits": rule, "hub_id": hub_id, "config": file.config}
     return replace(entry, prompt=file.prompt or entry.prompt, answer=Unlabelled(entry.answer), **same)
 
 # %% ../../nbs/training/07_submission.ipynb #f02f48e8
@@ -151,8 +152,9 @@ def check_trained(files: Sequence[ServerFile], model: AdaptedModel, constant: Se
     "Raise if a run can't answer for a file."
     check_names("constant", constant, sorted({file.task for file in files}))
     if missing := sorted({file.task for file in files} - set(model.tasks) - set(constant)):
-        raise ValueError(f"expected a run that was trained on all tasks of the benchmark, received one without {', '.join(missing)}; "
-                         f"train on them, or say constant={[*constant, *missing]} to send one answer for all their rows")
+        raise ValueError("expected a run that was trained on all tasks of the benchmark, "
+                         f"received one without {', '.join(missing)}; train on them, "
+                         f"or say constant={[*constant, *missing]} to send one answer for all their rows")
 
 
 def file_content(file: ServerFile, data: TaskSplit, texts: Sequence[str] | None, how: Mapping[str, Any]) -> tuple[bytes, int]:
@@ -180,7 +182,8 @@ def submission(
     check_trained(files, model, [name for name in constant if name in {file.task for file in files}])
     asked = reading(recipe.get("paper") or paper_of(model.method.name, model.method.to_dict()), recipe["protocol"])
     how = {"protocol": asked["protocol"], "labels": asked.get("labels")}
-    packed, rows, lost, same = io.BytesIO(), {}, {}, []
+    packed, same = io.BytesIO(), list[str]()
+    rows, lost = dict[str, int](), dict[str, int]()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:
             split = official_rows_of(model, file, hub_id, **how, path=data)

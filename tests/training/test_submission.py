@@ -14,7 +14,8 @@ from tests.local_hub import sentences, write_model
 HUB = Path(os.environ.get("HYPERLAB_SHARED", Path(__file__).resolve().parents[3] / "shared")) / "hub"
 ROWS = 6  # of each file: the format does not depend on how many there are
 NEEDED = {
-    "nyu-mll/glue": {"cola": ["sentence"], "sst2": ["sentence"], "mrpc": ["sentence1", "sentence2"], "stsb": ["sentence1", "sentence2"],
+    "nyu-mll/glue": {"cola": ["sentence"], "sst2": ["sentence"], "mrpc": ["sentence1", "sentence2"],
+                     "stsb": ["sentence1", "sentence2"],
                      "qqp": ["question1", "question2"], "mnli": ["premise", "hypothesis"], "qnli": ["question", "sentence"],
                      "rte": ["sentence1", "sentence2"], "wnli": ["sentence1", "sentence2"], "ax": ["premise", "hypothesis"]},
     "aps/super_glue": {"boolq": ["question", "passage"], "cb": ["premise", "hypothesis"], "rte": ["premise", "hypothesis"],
@@ -101,7 +102,8 @@ def test_superglue(official: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     files = {name.removesuffix(".jsonl"): [json.loads(line) for line in lines] for name, lines in read_zip(found.path).items()}
     assert sorted(files) == sorted("BoolQ CB COPA MultiRC ReCoRD RTE WiC WSC AX-b AX-g".split())
     words = {"BoolQ": {"true", "false"}, "WiC": {"true", "false"}, "WSC": {"True", "False"}, "COPA": {0, 1},
-             "CB": {"entailment", "contradiction", "neutral"}} | dict.fromkeys(("RTE", "AX-b", "AX-g"), {"entailment", "not_entailment"})  # fmt: skip
+             "CB": {"entailment", "contradiction", "neutral"}}  # fmt: skip
+    words |= dict.fromkeys(("RTE", "AX-b", "AX-g"), {"entailment", "not_entailment"})
     for name, allowed in words.items():
         assert [line["idx"] for line in files[name]] == list(range(ROWS))
         assert all(set(line) == {"idx", "label"} and line["label"] in allowed for line in files[name])
