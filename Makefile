@@ -25,9 +25,10 @@ test: $(READY)
 	$(MAKE) --no-print-directory -j2 lint suite
 
 $(READY): settings.ini setup.py constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e '.[dev]'
-	touch $(READY)
+	@echo "Setting up $(VENV), once: hyperlab with torch, transformers and JupyterLab, about 3 GB and two to four minutes."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e '.[dev]'
+	@touch $(READY) && echo "$(VENV) is ready."
 
 lint: $(READY)
 	ruff check hyperlab tests tools benchmarks setup.py
