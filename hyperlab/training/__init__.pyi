@@ -98,6 +98,7 @@ from .update import (
     nonfinite_state as nonfinite_state,
     on_device as on_device,
     parameter_groups as parameter_groups,
+    penalised_loss as penalised_loss,
     preserve_rng_state as preserve_rng_state,
     rate_factor as rate_factor,
     replay as replay,

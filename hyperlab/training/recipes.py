@@ -43,10 +43,12 @@ class Recipe:
     rates: dict[str, float] = field(default_factory=dict)  # other rates, by a piece of the parameter's name
     schedule: str = "linear"  # after the warm-up: linear to 0, or constant
     warmup: int = 100  # updates over which the rate rises from 0
+    warmups: dict[str, int] = field(default_factory=dict)  # other warm-ups, by a piece of the parameter's name
     weight_decay: float = 0.0
     clip: float | None = 1.0  # largest norm of the gradient; None: not clipped
     loss: Literal["mean", "sum"] = "mean"  # over the target tokens of a batch
     label_smoothing: float = 0.0
+    weight_penalty: float = 0.0  # times the mean square of what hypernetworks write is added to the loss
     temperature: float | str = 10  # of task sampling: 1 by size, "equal" all alike
     mixed: bool = True  # several tasks in a batch
     max_examples: int | None = None  # training examples per task, drawn by the seed; None for all
@@ -72,10 +74,11 @@ class Recipe:
 # %% ../../nbs/training/01_recipes.ipynb #28424f8c
 AT_LEAST = {"steps": 1, "batch_size": 1, "accumulate": 1, "warmup": 0, "max_examples": 1, "eval_examples": 1, "eval_every": 1,
             "eval_batch_size": 1, "beams": 1, "patience": 1, "save_every": 1, "keep": 1, "log_every": 1, "seed": 0,
-            "learning_rate": 0, "weight_decay": 0, "label_smoothing": 0}  # fmt: skip
+            "learning_rate": 0, "weight_decay": 0, "label_smoothing": 0, "weight_penalty": 0}  # fmt: skip
 AT_MOST = {"batch_size": 2**16, "beams": 256, "seed": 2**32 - 1}  # seeds of numpy end there
 LARGEST = 2**31 - 1  # of every other whole number: more is a slip, and overflows far from where it was typed
 MAPPINGS = {"rates": "a mapping of name to rate, each a finite number of at least 0",
+            "warmups": "a mapping of name to updates, each a whole number of at least 0",
             "epochs": "a number above 0, or a mapping of task to such a number"}  # fmt: skip
 PAPERS = ("hyperformer", "compacter", "hyperdecoders", "hypergrid")
 
@@ -99,6 +102,8 @@ def is_finite(value: Any) -> bool:
 
 def suits(name: str, value: Any, kind: Any) -> bool:
     "Whether a setting's value has the right type."
+    if name == "warmups":
+        return isinstance(value, dict) and all(isinstance(k, str) and k and fits(v, int) and v >= 0 for k, v in value.items())
     if name in MAPPINGS and isinstance(value, dict):
         return all(isinstance(k, str) and k and is_finite(v) and (v > 0 or (v == 0 and name == "rates")) for k, v in value.items())
     if name == "epochs":
