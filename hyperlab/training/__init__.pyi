@@ -50,6 +50,7 @@ from .recipes import (
     make_recipe as make_recipe,
     model_departures as model_departures,
     model_recipe as model_recipe,
+    own_trials as own_trials,
     paper_of as paper_of,
     training_rows as training_rows,
     tuned_recipe as tuned_recipe,
