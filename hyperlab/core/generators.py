@@ -213,12 +213,20 @@ INIT_STD = 0.01  # of every linear map that HyperFormer adds
 class Projector(nn.Sequential):
     "Two linear layers with a ReLU between (HyperFormer Eq. 5), (..., I) → (..., E)."
 
-    def __init__(self, width_in: int, hidden: int, width_out: int):
+    def __init__(self, width_in: int, hidden: int, width_out: int, residual: bool = False):
         first, second = nn.Linear(width_in, hidden), nn.Linear(hidden, width_out)
         super().__init__(first, nn.ReLU(), second)
         for layer in (first, second):
             nn.init.normal_(layer.weight, std=INIT_STD)
             nn.init.zeros_(layer.bias)
+        self.straight: nn.Linear | None = nn.Linear(width_in, width_out, bias=False) if residual else None
+        if self.straight is not None:
+            nn.init.normal_(self.straight.weight, std=width_in**-0.5)  # keeps the size of what passes
+
+    def forward(self, x: Tensor) -> Tensor:
+        first, between, second = list(self)[:3]
+        y: Tensor = second(between(first(x)))
+        return y if self.straight is None else self.straight(x) + y
 
 # %% ../../nbs/core/06_generators.ipynb #e892c9a0
 class Heads(nn.Module):
@@ -259,6 +267,8 @@ class Hypernetwork(nn.Module):
         heads_per: str = "stack",  # sites that share heads: "stack", "place" or "site"
         norm: str = "none",  # of the embedding the heads read: "none", "layer" (norm √E) or "unit" (norm 1)
         scale: float = 1.0,  # of everything the heads write
+        residual: bool = False,  # whether the projector has a straight path beside it
+        first_site: int = 0,  # number of the first of these sites among those of the whole model
     ):
         super().__init__()
         check_names("norm of the embedding", [norm], ("none", "layer", "unit"))
@@ -270,19 +280,20 @@ class Hypernetwork(nn.Module):
             order = list(dict.fromkeys(kinds[c]))
             self.register_buffer(f"{c}_index", torch.tensor([order.index(k) for k in kinds[c]]), persistent=False)
         concatenated = task_width + width * len(self.conditions)
-        self.projector = None if hidden is None else Projector(concatenated, hidden, width)
+        self.projector = None if hidden is None else Projector(concatenated, hidden, width, residual)
         self.norm = nn.LayerNorm(width if hidden else concatenated, eps=1e-6) if norm == "layer" else None
         self.unit = norm == "unit"
         groups = {"stack": 1, "place": len(set(kinds["position"])), "site": len(sites)}
         check_names("sharing of heads", [heads_per], groups)
         if len(sites) % groups[heads_per]:
             raise ValueError(f"heads per {heads_per} need as many sites at every place, received {[str(s) for s in sites]}")
-        self.sites = len(sites)
+        self.sites, self.first_site = len(sites), first_site
         self.heads = Heads(shapes, width if hidden else concatenated, groups[heads_per], scale)
 
     def embed(self, task: Tensor) -> Tensor:
-        "The embedding I of each site and condition, (U, task_width) → (S, U, E)."
-        parts = [task.expand(self.sites, *task.shape)]
+        "The embedding I of each site and condition, (U, task_width) → (S, U, E); or from a vector for each of the model's sites."
+        own = slice(self.first_site, self.first_site + self.sites)
+        parts = [task.expand(self.sites, *task.shape) if task.dim() == 2 else task[:, own].transpose(0, 1)]
         for c in self.conditions:
             rows = self.embeddings[c][getattr(self, f"{c}_index")]
             parts.append(rows.unsqueeze(1).expand(-1, task.shape[0], -1))
@@ -294,6 +305,6 @@ class Hypernetwork(nn.Module):
         return embedding if self.norm is None else self.norm(embedding)
 
     def forward(self, task: Tensor) -> dict[str, Tensor]:
-        "{name: (S, U, ...)} for task vectors of shape (U, task_width)."
+        "{name: (S, U, ...)} for task vectors of shape (U, task_width), or (U, all sites, task_width)."
         weights: dict[str, Tensor] = self.heads(self.embed(task))
         return weights

@@ -3,6 +3,7 @@ from . import claim_effects as claim_effects
 from . import claims_tested as claims_tested
 from . import few_shot_study as few_shot_study
 from . import known_experiments as known_experiments
+from . import many_study as many_study
 from . import measured as measured
 from . import paper_comparison as paper_comparison
 from . import paper_studies as paper_studies
@@ -57,6 +58,24 @@ from .known_experiments import (
     experiment as experiment,
     experiment_folder as experiment_folder,
     jobs_of as jobs_of,
+)
+from .many_study import (
+    MANY_CONTENDERS as MANY_CONTENDERS,
+    MANY_SIZES as MANY_SIZES,
+    ManyCell as ManyCell,
+    WAYS as WAYS,
+    build_cell as build_cell,
+    combination as combination,
+    combination_table as combination_table,
+    contender_options as contender_options,
+    fitted_reduction as fitted_reduction,
+    many_picture as many_picture,
+    many_records as many_records,
+    many_table as many_table,
+    pack_many as pack_many,
+    probe_factors as probe_factors,
+    probe_table as probe_table,
+    run_cell as run_cell,
 )
 from .measured import (
     Choice as Choice,

@@ -38,7 +38,7 @@ class Space:
 CENTRES: dict[str, float] = {
     "full": 1e-3, "hypergrid": 1e-3,
     **dict.fromkeys(("hyperformer", "hyperformer++", "hyperformer-released"), 6e-4),
-    **dict.fromkeys(("hyperdecoder", "task-hypernet"), 1e-3),
+    **dict.fromkeys(("hyperdecoder", "task-hypernet"), 1e-3), "hyperformer-stable": 3e-3,
     **dict.fromkeys(("adapter", "adapter-dagger", "adapter-shared", "parallel-adapter"), 3e-3),
     **dict.fromkeys(("pfeiffer", "adapterdrop", "adapter-lowrank", "phm-adapter", "compacter", "compacter++", "polytropon"), 1e-2),
     "bitfit": 2e-2, "intrinsic-said": 2e-2, "prompt-tuning": 1e-1,
@@ -48,7 +48,9 @@ PARTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("hyperformer", "hyperformer++", "hyperformer-released"), ("projector", "embedding", "layer_norm")),
     "hyperdecoder": ("mlp", "hidden", "layer_embedding"),
     "task-hypernet": ("embedding", "hidden"),
+    "hyperformer-stable": ("embedding",),
 }
+SLOWER: dict[str, dict[str, float]] = {"hyperformer-stable": {"bases": 1 / 3}}  # parts at a fixed share of the rate of the heads
 OTHER_OPTIMIZERS = ("hypergrid",)  # its paper trains with Adafactor
 
 # %% ../../nbs/experiments/09_tune.ipynb #41fe06ba
@@ -75,8 +77,11 @@ def trial_settings(method: str, point: Sequence[float], space: Space = SPACE) ->
     two_digits = lambda value: float(f"{value:.1e}")
     rate = CENTRES.get(method, 3e-3) * space.width ** (2 * point[0] - 1)
     settings = {"learning_rate": two_digits(rate), "clip": choice(space.clip, point[2])}
-    if method in PARTS and (factor := choice(space.parts, point[1])) != 1:
-        settings["rates"] = dict.fromkeys(PARTS[method], two_digits(rate * factor))
+    factor = choice(space.parts, point[1])
+    rates = dict.fromkeys(PARTS.get(method, ()), two_digits(rate * factor)) if factor != 1 else {}
+    rates |= {piece: two_digits(rate * share) for piece, share in SLOWER.get(method, {}).items()}
+    if rates:
+        settings["rates"] = rates
     if method in OTHER_OPTIMIZERS:
         settings["optimizer"] = choice(space.optimizers, point[3])
     return settings
@@ -127,7 +132,12 @@ class Tuned:
     def best(self) -> Trial:
         "The trial with the best score on the last rung."
         last = self.budget.rungs[-1]
-        return max((trial for trial in self.trials if last in trial.scores), key=lambda trial: trial.scores[last])
+        reached = [trial for trial in self.trials if last in trial.scores and not trial.failed]
+        if not reached:
+            why = next((trial.failed for trial in self.trials if trial.failed), "no trial was run")
+            raise ValueError(f"{self.method}: expected a trial that reaches {last} updates, received {len(self.trials)} that did "
+                             f"not: {why}; lower the centre of the rates or choose a narrower space")  # fmt: skip
+        return max(reached, key=lambda trial: trial.scores[last])
 
     @property
     def table(self) -> "pd.DataFrame":

@@ -44,7 +44,10 @@ from .hyperformer import (
     HyperFormer as HyperFormer,
     HyperFormerPlusPlus as HyperFormerPlusPlus,
     HyperFormerReleased as HyperFormerReleased,
+    HyperFormerStable as HyperFormerStable,
     HyperRule as HyperRule,
+    added as added,
+    gated as gated,
 )
 from .hypergrid import (
     HyperGrid as HyperGrid,

@@ -19,6 +19,7 @@ from ..core.adapters import ADAPTERS, Parallel
 from ..core.generators import Condition, Heads, Table, TaskEmbedding
 from ..core.method import AdapterPart, Method, Rule, register_method
 from ..core.sites import STACKS, select_sites
+from .hyperformer import added, gated
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #5755e7f5
 @dataclass(frozen=True)
@@ -37,35 +38,50 @@ START = 1e-3  # factor on the heads' hyperfan-in initialisation
 class AdapterWriter(nn.Module):
     "[e; l_i] → hidden layer → heads (Hyperdecoders Eq. 3-7), for all layers of a stack."
 
-    def __init__(self, layers: int, width: int, size: int, hidden: int, layer_width: int):
+    def __init__(
+        self,
+        layers: int,
+        width: int,  # of the model
+        size: int,  # of the bottleneck
+        hidden: int,
+        layer_width: int,
+        scale: float = 1.0,  # of everything the heads write
+        base: Table | None = None,  # adapters of the layers to which the written ones are added
+        gate: bool = False,  # whether each kind of weight has a learned factor at each layer
+    ):
         super().__init__()
         self.layer_embedding = nn.Parameter(torch.randn(layers, layer_width))
         self.hidden = nn.Linear(width + layer_width, hidden)
-        self.heads = Heads(Parallel().shapes(width, size), hidden, groups=1)
+        self.heads = Heads(Parallel().shapes(width, size), hidden, groups=1, scale=scale)
+        self.bases = base
+        self.gates = nn.ParameterDict({name: torch.ones(layers) for name in self.heads.shapes} if gate else {})
         fan_in = {"up": size, "down": width, "up_bias": 1, "down_bias": 1}
         for name, weight in self.heads.weight.items():
             bound = START * math.sqrt(3 / (hidden * fan_in[name]))
             nn.init.uniform_(weight, -bound, bound)
 
     def forward(self, embedding: Tensor) -> dict[str, Tensor]:
-        "{name: (S, U, ...)} for embeddings of shape (U, H)."
+        "{name: (S, U, ...)} for embeddings of shape (U, H), or (S, U, H) where each layer has its own."
         of_input, of_layer = self.hidden.weight.split([embedding.shape[-1], self.layer_embedding.shape[-1]], 1)
         layers = F.linear(self.layer_embedding, of_layer, self.hidden.bias)
         hidden = F.relu(F.linear(embedding, of_input) + layers.unsqueeze(1))
         weights: dict[str, Tensor] = self.heads(hidden)
-        return weights
+        weights = gated(weights, dict(self.gates.items())) if len(self.gates) else weights
+        return weights if self.bases is None else added(weights, {n: self.bases.of(n)[0].unsqueeze(1) for n in weights})
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #14fd369e
 class FromTask(nn.Module):
-    "Adapters written from a learned vector for each task."
+    "Adapters written from a learned vector for each task, or for each task and layer."
 
-    def __init__(self, tasks: int, width: int, writer: AdapterWriter):
+    def __init__(self, tasks: int, width: int, writer: AdapterWriter, layers: int | None = None):
         super().__init__()
-        self.task_embedding = TaskEmbedding(tasks, width)
-        self.writer = writer
+        self.task_embedding = TaskEmbedding(tasks, width * (layers or 1))
+        self.writer, self.layers = writer, layers
 
     def forward(self, condition: Condition) -> dict[str, Tensor]:
-        weights: dict[str, Tensor] = self.writer(self.task_embedding(condition))
+        z: Tensor = self.task_embedding(condition)
+        z = z if self.layers is None else z.unflatten(1, (self.layers, -1)).transpose(0, 1)
+        weights: dict[str, Tensor] = self.writer(z)
         return weights
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #f93ad2dd
@@ -157,8 +173,13 @@ class ParallelAdapter(ParallelOptions, Method):
 class WrittenMethod(ParallelOptions, Method):
     "Parallel adapters of which some are written by a network."
 
+    newer_options: ClassVar[tuple[str, ...]] = ("weight_scale", "base", "gate", "site_embeddings")
     hypernetwork_width: int = 128  # of the hidden layer
     layer_width: int = 10  # of the embedding of a layer
+    weight_scale: Literal["1", "1/sqrt(E)", "1/E"] = "1"  # factor of everything the heads write; E is the hidden layer's width
+    base: bool = False  # weights = a learned adapter of each layer + what the network writes
+    gate: bool = False  # a learned factor for each kind of weight at each layer, 1 at the start
+    site_embeddings: bool = False  # where a task's vector is read: one for each task and layer; False: one for each task
 
     @property
     def sources(self) -> tuple[Source, Source]:
@@ -166,11 +187,15 @@ class WrittenMethod(ParallelOptions, Method):
 
     def writer(self, config: PretrainedConfig, stack: str, layers: int) -> AdapterWriter:
         "The network that writes the adapters of a stack."
-        return AdapterWriter(layers, config.d_model, self.size(stack), self.hypernetwork_width, self.layer_width)
+        width, size, hidden = config.d_model, self.size(stack), self.hypernetwork_width
+        scale = {"1": 1.0, "1/sqrt(E)": hidden**-0.5, "1/E": 1 / hidden}[self.weight_scale]
+        base = manual_table(width, size, layers) if self.base else None
+        return AdapterWriter(layers, width, size, hidden, self.layer_width, scale, base, self.gate)
 
     def generator(self, config: PretrainedConfig, stack: str, layers: int, tasks: int, source: Source) -> nn.Module:
         if source == "task":
-            return FromTask(tasks, config.d_model, self.writer(config, stack, layers))
+            own = layers if self.site_embeddings else None
+            return FromTask(tasks, config.d_model, self.writer(config, stack, layers), own)
         return super().generator(config, stack, layers, tasks, source)
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #314505ab
@@ -200,6 +225,8 @@ class Hyperdecoder(WrittenMethod):
     def __post_init__(self) -> None:
         if self.encoder == self.decoder == "none":
             raise ValueError("encoder='none' and decoder='none' leave nothing to train: choose manual, task or generated for one")
+        if self.site_embeddings and "task" not in self.sources:
+            raise ValueError(f"site_embeddings: expected a stack with source 'task', received {self.sources}: say encoder='task'")
 
     @property
     def sources(self) -> tuple[Source, Source]:

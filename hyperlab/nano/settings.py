@@ -40,6 +40,7 @@ BESIDE = {"encoder_size": 16, "decoder_size": 16}
 # %% ../../nbs/nano/04_settings.ipynb #f7c5cbfc
 OPTIONS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("hyperformer++", "hyperformer", "hyperformer-released"), HYPER),
+    "hyperformer-stable": {"reduction_factor": 8, "embedding_width": 32},
     **dict.fromkeys(("adapter-dagger", "adapter", "adapter-shared", "pfeiffer", "adapterdrop", "adapter-lowrank", "phm-adapter",
                      "compacter", "compacter++"), BOTTLENECK),
     **dict.fromkeys(("hyperdecoder", "task-hypernet"), BESIDE | {"hypernetwork_width": 32}),

@@ -19,7 +19,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -321,12 +321,13 @@ def begin_session(run: Run, progress: Progress, skipped: list[str], device: torc
     run.sessions_file.append({"time": now(), "from_step": progress.step, "passed_over": skipped, **where})
 
 # %% ../../nbs/training/03_run_folder.ipynb #7d128bdf
-NEWER_SETTINGS = ("test",)  # than records that were written without them; at its default, such a setting stays out of a record
+# Newer than records that were written without them: at its default, such a setting stays out of a record
+NEWER_SETTINGS = ("test", "warmups", "weight_penalty")
 
 
 def recipe_record(recipe: Recipe) -> dict[str, Any]:
     "A recipe as a record keeps it: runs that were begun before a setting existed are still the same runs."
-    defaults = {f.name: f.default for f in fields(Recipe)}
+    defaults = asdict(Recipe())
     return {k: v for k, v in asdict(recipe).items() if k not in NEWER_SETTINGS or v != defaults[k]}
 
 # %% ../../nbs/training/03_run_folder.ipynb #d5a2d696

@@ -61,11 +61,11 @@ from hyperlab.training.run_folder import (
 from hyperlab.training.update import (
     Progress,
     autocast,
-    batch_loss,
     check_trainable,
     make_optimizer,
     on_device,
     parameter_groups,
+    penalised_loss,
     preserve_rng_state,
     rate_factor,
     seed_everything,
@@ -121,8 +121,8 @@ def backward(
         with nullcontext() if number == len(parts) - 1 else accelerator.no_sync(forward):
             with autocast(recipe.precision, accelerator.device), model.lock:
                 model.train()  # here, because another thread may have asked for eval mode since the last part
-                loss = batch_loss(forward, model, placed, recipe.label_smoothing)
-            (loss * scale).backward()
+                loss, penalty = penalised_loss(forward, model, placed, recipe.label_smoothing, recipe.weight_penalty)
+            (loss * scale + penalty / len(parts)).backward()
         summed += loss.detach()
     return summed
 
@@ -233,7 +233,7 @@ class Trainer:
         self.leads = bool(accelerator.is_main_process)  # whether this process writes the files
         self.batches = training_batches(model, recipe, data["train"], accelerator)
         self.forward = prepare_forward(model, recipe, accelerator)
-        groups = parameter_groups(model, recipe.learning_rate, recipe.rates)
+        groups = parameter_groups(model, recipe.learning_rate, recipe.rates, recipe.warmups)
         self.optimizer = make_optimizer(groups, recipe.optimizer, recipe.weight_decay)
         self.optimizer.zero_grad(set_to_none=True)  # gradients of the caller's are not this run's
         self.trained = list(trained_parameters(model).values())
@@ -261,7 +261,8 @@ class Trainer:
         batch = self.batches[step]
         targets, tokens, places = count_batch(batch, interruption, self.accelerator)
         loss, self.norm = gradients(self, batch, targets, step_seed(recipe.seed, step, rank))
-        self.rate = set_rates(self.optimizer, rate_factor(recipe.schedule, step, recipe.steps, recipe.warmup))
+        factor = lambda warmup: rate_factor(recipe.schedule, step, recipe.steps, warmup)
+        self.rate = set_rates(self.optimizer, factor(recipe.warmup), {own: factor(own) for own in recipe.warmups.values()})
         with self.model.lock:  # nobody sees half of it
             self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -417,7 +418,7 @@ def train(
     recipe = model_recipe(model, **asked)
     for name in model.tasks:
         task(name)  # an unknown task is found before anything is fetched, and so is a rate for parameters that do not exist
-    parameter_groups(model, recipe.learning_rate, recipe.rates)
+    parameter_groups(model, recipe.learning_rate, recipe.rates, recipe.warmups)
     run = Run(folder or default_folder(model, recipe))
     accelerator = make_accelerator(report_to, run.path)
     check_machine(recipe, accelerator)

@@ -4,15 +4,15 @@
 
 # %% auto #0
 __all__ = ['SCHEDULES', 'OPTIMIZERS', 'token_loss', 'target_tokens', 'batch_logits', 'with_positions', 'batch_loss',
-           'split_batch', 'on_device', 'trained_parameters', 'parameter_groups', 'rate_factor', 'make_optimizer',
-           'set_rates', 'step_seed', 'seed_everything', 'preserve_rng_state', 'total', 'autocast', 'Progress',
-           'NonFinite', 'replay', 'nonfinite_state', 'check_trainable', 'stop_at_nonfinite']
+           'split_batch', 'on_device', 'penalised_loss', 'trained_parameters', 'parameter_groups', 'rate_factor',
+           'make_optimizer', 'set_rates', 'step_seed', 'seed_everything', 'preserve_rng_state', 'total', 'autocast',
+           'Progress', 'NonFinite', 'replay', 'nonfinite_state', 'check_trainable', 'stop_at_nonfinite']
 
 # %% ../../nbs/training/00_update.ipynb #c11306ec
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ from ..core.backbones import RANDOM_STREAMS
 from ..core.errors import check_names
 from ..core.files import read_json, write_json
 from ..core.forward import IGNORED, label_positions
+from ..core.generators import Heads
 from ..core.model import AdaptedModel, load
 
 # %% ../../nbs/training/00_update.ipynb #eff339df
@@ -74,14 +75,67 @@ def on_device(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
     "The batch with its tensors where the model is."
     return {k: v.to(device, non_blocking=True) if isinstance(v, Tensor) else v for k, v in batch.items()}
 
+# %% ../../nbs/training/00_update.ipynb #b6f679fd
+@contextmanager
+def written_weights(model: nn.Module) -> Iterator[list[Tensor]]:
+    "While entered, collects every tensor that heads of hypernetworks write."
+    written: list[Tensor] = []
+    heads = [module for module in model.modules() if isinstance(module, Heads)]
+    if not heads:
+        raise ValueError("weight_penalty: expected a method whose weights a hypernetwork writes; leave it at 0 for this one")
+    hooks = [head.register_forward_hook(lambda _, __, output: written.extend(output.values())) for head in heads]
+    try:
+        yield written
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def mean_square(tensors: Sequence[Tensor]) -> Tensor:
+    "The mean of the squares of all numbers in some tensors."
+    return torch.stack([t.float().square().sum() for t in tensors]).sum() / sum(t.numel() for t in tensors)
+
+# %% ../../nbs/training/00_update.ipynb #42ff9c79
+def penalised_loss(
+    forward: Callable[..., Any], model: AdaptedModel, batch: Mapping[str, Any], smoothing: float = 0.0, penalty: float = 0.0
+) -> tuple[Tensor, Tensor | float]:
+    "The loss summed over target tokens, and `penalty` times the mean square of the weights that were written for it."
+    if not penalty:
+        return batch_loss(forward, model, batch, smoothing), 0.0
+    with written_weights(model) as written:
+        loss = batch_loss(forward, model, batch, smoothing)
+    return loss, penalty * mean_square(written)
+
 # %% ../../nbs/training/00_update.ipynb #9877675c
 def trained_parameters(model: nn.Module) -> dict[str, nn.Parameter]:
     "The parameters that are trained, by name."
     return {name: p for name, p in model.named_parameters() if p.requires_grad}
 
+# %% ../../nbs/training/00_update.ipynb #9270f569
+def cut_by_warmup(groups: list[dict[str, Any]], warmups: Mapping[str, int]) -> list[dict[str, Any]]:
+    "Groups, cut where parameters with a piece in their name have a warm-up of their own; the main group stays the last."
+    for piece, own in warmups.items():
+        inside = [name for group in groups for name in group["names"] if piece in name and group["warmup"] is None]
+        if not inside:
+            known = ", ".join([name for group in groups for name in group["names"]][:6])
+            raise ValueError(f"warmups: no trained parameter that is left has '{piece}' in its name; there are {known}, …")
+        cut = []
+        for group in groups:
+            for warmup, wanted in ((own, True), (group["warmup"], False)):
+                pairs = [(n, p) for n, p in zip(group["names"], group["params"], strict=True) if (n in inside) == wanted]
+                both = {"names": [n for n, _ in pairs], "params": [p for _, p in pairs]}
+                cut += [group | both | {"warmup": warmup}] if pairs else []
+        groups = cut
+    return groups
 
-def parameter_groups(model: nn.Module, rate: float, rates: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
-    "Groups for an optimiser: one for each rate in `rates` ({piece of a name: rate}), and one for the rest."
+# %% ../../nbs/training/00_update.ipynb #24112e3d
+def parameter_groups(
+    model: nn.Module,
+    rate: float,
+    rates: Mapping[str, float] | None = None,  # piece of a name -> other rate
+    warmups: Mapping[str, int] | None = None,  # piece of a name -> other warm-up
+) -> list[dict[str, Any]]:
+    "Groups for an optimiser: one for each other rate, and one for the rest, cut where the warm-up is another."
     left, groups = trained_parameters(model), []
     if not left:
         raise ValueError("this model trains nothing: every parameter is frozen")
@@ -89,10 +143,10 @@ def parameter_groups(model: nn.Module, rate: float, rates: Mapping[str, float] |
         chosen = {name: left.pop(name) for name in list(left) if piece in name}
         if not chosen:
             raise ValueError(f"rates: no trained parameter has '{piece}' in its name; there are {', '.join(list(left)[:6])}, …")
-        groups.append({"names": list(chosen), "params": list(chosen.values()), "rate": own_rate})
+        groups.append({"names": list(chosen), "params": list(chosen.values()), "rate": own_rate, "warmup": None})
     if left:
-        groups.append({"names": list(left), "params": list(left.values()), "rate": rate})
-    return groups
+        groups.append({"names": list(left), "params": list(left.values()), "rate": rate, "warmup": None})
+    return cut_by_warmup(groups, warmups or {})
 
 # %% ../../nbs/training/00_update.ipynb #d9589da2
 SCHEDULES = ("constant", "linear")
@@ -113,16 +167,16 @@ OPTIMIZERS = ("adamw", "adafactor")
 def make_optimizer(groups: list[dict[str, Any]], name: str = "adamw", weight_decay: float = 0.0) -> torch.optim.Optimizer:
     "The optimiser for parameter groups."
     check_names("optimizer", [name], OPTIMIZERS)
-    plain = [{"params": g["params"], "lr": g["rate"], "rate": g["rate"], "names": g["names"]} for g in groups]
+    plain = [g | {"lr": g["rate"]} for g in groups]
     if name == "adafactor":
         return torch.optim.Adafactor(plain, weight_decay=weight_decay)  # steps relative to a weight's size, as in Mesh TensorFlow
     return torch.optim.AdamW(plain, weight_decay=weight_decay, fused=True)
 
 
-def set_rates(optimizer: torch.optim.Optimizer, factor: float) -> float:
-    "Set each group's learning rate to `factor` times its own; returns that of the last group, the main one."
+def set_rates(optimizer: torch.optim.Optimizer, factor: float, own: Mapping[int, float] | None = None) -> float:
+    "Set each group's learning rate to `factor` times its own, or to that of its warm-up in `own`; returns the last, main group's."
     for group in optimizer.param_groups:
-        group["lr"] = factor * group["rate"]
+        group["lr"] = (own or {}).get(group["warmup"], factor) * group["rate"]
     return float(optimizer.param_groups[-1]["lr"])
 
 # %% ../../nbs/training/00_update.ipynb #844928eb

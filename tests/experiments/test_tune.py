@@ -8,9 +8,9 @@ import pytest
 import hyperlab as hl
 from hyperlab.core.files import read_json, write_json
 from hyperlab.experiments import tune as chapter
-from hyperlab.experiments.tune import Budget, ship_tuning, trial_settings, tuning_table
+from hyperlab.experiments.tune import Budget, Trial, Tuned, ship_tuning, trial_settings, tuning_table
 from hyperlab.training import recipes
-from hyperlab.training.recipes import make_recipe, tuned_recipe, tuning_records
+from hyperlab.training.recipes import make_recipe, own_trials, tuned_recipe, tuning_records
 
 SMALL = Budget(trials=3, rungs=(2, 4), kept=(1,), eval_examples=8)
 HOW = {"tasks": "nano-sst2", "budget": SMALL, "progress": False}
@@ -89,9 +89,26 @@ def test_the_best_is_the_best_of_the_last_rung_on_validation(tmp_path: Path) -> 
     assert found.best.losses[2] == min(trial.losses[2] for trial in found.trials)
 
 
+def test_when_every_trial_fails_the_reason_is_said() -> None:
+    failed = [Trial({"learning_rate": rate}, {240: 0.0}, {240: 1e9}, "weights are not finite") for rate in (1.0, 10.0)]
+    found = Tuned("adapter-shared", "nano", failed, Budget(trials=2, kept=(1,)))
+    with pytest.raises(ValueError, match="adapter-shared: expected a trial that reaches 720 .* weights are not finite; lower"):
+        _ = found.best
+
+
+def test_the_base_of_the_stable_variant_is_slower_than_its_heads() -> None:
+    first = trial_settings("hyperformer-stable", [0.5, 0.5, 0.0, 0.0])
+    assert first == {"learning_rate": 3e-3, "clip": 1.0, "rates": {"embedding": 9e-3, "bases": 1e-3}}
+    assert trial_settings("hyperformer-stable", [0.5, 0.0, 0.0, 0.0])["rates"] == {"bases": 1e-3}
+
+
 def test_every_method_was_tuned_with_one_budget_and_its_winner_is_used() -> None:
     records = tuning_records()
-    assert set(hl.available_methods()) - set(records) == set(), "tune it: python -m hyperlab.sweep nbs/tune.ipynb …"
+    alone = {method for method in hl.available_methods() if own_trials(method)}
+    assert set(hl.available_methods()) - set(records) - alone == set(), "tune it: python -m hyperlab.sweep nbs/tune.ipynb …"
+    for method in alone - set(records):  # what it was given is one of the settings that were tried
+        assert own_trials(method)["best"] in [trial["settings"] for trial in own_trials(method)["trials"]]
+        assert make_recipe(method, "nano").learning_rate == own_trials(method)["best"]["learning_rate"]
     assert len({str(record["budget"]) for record in records.values()}) == 1
     for method, record in records.items():
         last = str(record["budget"]["rungs"][-1])

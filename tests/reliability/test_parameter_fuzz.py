@@ -74,6 +74,10 @@ def rates(v: Any) -> bool:
     return v is None or (isinstance(v, dict) and all(type(k) is str and k and real(0)(x) and x is not None for k, x in v.items()))
 
 
+def warmups(v: Any) -> bool:
+    return v is None or (isinstance(v, dict) and all(type(k) is str and k and whole(0)(x) and x is not None for k, x in v.items()))
+
+
 def epochs(v: Any) -> bool:
     positive = real(0, above=True)
     return v is None or (
@@ -99,6 +103,7 @@ RIGHT: dict[str, tuple[Callable[[Any], bool], list[Any]]] = {
     "log_every": (whole(1), []),
     "learning_rate": (real(0), [0.0, 1e-300, 3e38]),
     "weight_decay": (real(0), []),
+    "weight_penalty": (real(0), [1e-3, -1e-3]),
     "clip": (real(0, above=True), [0.0, 1e9]),
     "label_smoothing": (real(0, 1), [0.1, 1.0, 0.999]),
     "temperature": (
@@ -108,6 +113,7 @@ RIGHT: dict[str, tuple[Callable[[Any], bool], list[Any]]] = {
         ["equal", "proportional", "even", 0.5],
     ),
     "rates": (rates, [{"layer_norm": 1e-3}, {"layer_norm": NAN}, {"": 1.0}, {3: 1.0}, {"layer_norm": -1}, {"layer_norm": "1"}]),
+    "warmups": (warmups, [{"layer_norm": 2}, {"layer_norm": 0.5}, {"": 1}, {3: 1}, {"layer_norm": -1}]),
     "epochs": (
         epochs,
         [0.5, {"toy-mood": 1, "toy-pet": 2}, {"toy-mood": 1}, {"toy-mood": 1, "toy-pet": NAN}, {"toy-mood": 0, "toy-pet": 1}],
@@ -270,6 +276,8 @@ def test_every_listed_value_once() -> None:
 # What a run itself may refuse besides: it meets the machine, the method and the rows
 LATER = {
     "rates": "no trained parameter has",
+    "warmups": "no trained parameter that is left has",
+    "weight_penalty": "is not finite",
     "cache_encoder": "changes what the encoder computes",
     "accumulate": "batch_size: expected a multiple",
     "learning_rate": "is not finite",
