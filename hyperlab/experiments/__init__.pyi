@@ -1,4 +1,5 @@
 # Written by tools/make_stubs.py from what the modules export.
+from . import agreement as agreement
 from . import claim_effects as claim_effects
 from . import claims_tested as claims_tested
 from . import few_shot_study as few_shot_study
@@ -13,6 +14,10 @@ from . import shipped_results as shipped_results
 from . import sweep as sweep
 from . import tune as tune
 from . import workbooks as workbooks
+from .agreement import (
+    measured_page as measured_page,
+    measured_pages as measured_pages,
+)
 from .claim_effects import (
     EFFECTS as EFFECTS,
     ENOUGH_SEEDS as ENOUGH_SEEDS,
@@ -58,6 +63,7 @@ from .known_experiments import (
     experiment as experiment,
     experiment_folder as experiment_folder,
     jobs_of as jobs_of,
+    later_tasks as later_tasks,
 )
 from .many_study import (
     MANY_CONTENDERS as MANY_CONTENDERS,
@@ -83,6 +89,7 @@ from .measured import (
     NANO_PREFIX as NANO_PREFIX,
     all_measured as all_measured,
     choose as choose,
+    measure_more as measure_more,
     select as select,
     unite as unite,
 )
@@ -108,7 +115,10 @@ from .paper_studies import (
 )
 from .reproduce import (
     experiment_table as experiment_table,
+    pack_experiments as pack_experiments,
     reproduce_command as reproduce_command,
+    shipped_path as shipped_path,
+    source_of as source_of,
 )
 from .runs import (
     better as better,

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.backbones import BACKBONE_SHAPES
 from ..core.method import get_method
+from ..data.metrics import average_tasks
 from .measured import NANO_PREFIX, Measured, all_measured, choose, unite
 from ..papers.tables import AVERAGES, PAPERS, PaperRow, PaperTable, cell_text, known_tables, paper_table, same_shape
 from ..training.recipes import Recipe, departures
@@ -151,40 +152,45 @@ def figure_cells(row: PaperRow, runs: Sequence[Measured], first: Sequence[Measur
 STARTS = ("paper_start", "train")  # options that change how training begins and what it moves, not what is computed
 
 
-def distance(row: PaperRow, run: Measured) -> tuple[bool, int] | None:
-    "How far a run is from a row; None if it doesn't belong there."
+def distance(row: PaperRow, run: Measured, stand_in: bool = False) -> tuple[bool, bool, int] | None:
+    "How far a run is from a row; None if it doesn't belong there. One that may stand in can have another backbone and other sizes."
     if row.method != run.method or row.shots != run.shots:
         return None
-    if not (same_shape(row.backbone, run.backbone) or (run.nano and run.backbone == "nano")):
+    nano = run.nano and run.backbone == "nano"
+    if not (same_shape(row.backbone, run.backbone) or nano or stand_in):
         return None
     chosen = get_method(run.method, run.options)  # defaults included
     others = {name: value for name, value in row.options.items() if getattr(chosen, name) != value}
     number = lambda value: isinstance(value, int | float) and not isinstance(value, bool)
     sizes = all(name in STARTS or number(value) for name, value in others.items())
-    return None if others and not (run.nano and sizes) else (row.shots is None and (row.tasks == 1) != run.single, len(others))
+    if others and not ((run.nano or stand_in) and sizes):
+        return None
+    return not (nano or same_shape(row.backbone, run.backbone)), row.shots is None and (row.tasks == 1) != run.single, len(others)
 
 # %% ../../nbs/experiments/07_paper_comparison.ipynb #eb3d1f10
-def rows_with_runs(table: PaperTable, runs: Sequence[Measured]) -> dict[int, list[Measured]]:
+def rows_with_runs(table: PaperTable, runs: Sequence[Measured], stand_in: bool = False) -> dict[int, list[Measured]]:
     "The runs of each row that has any, by the row's place."
     places: dict[int, list[Measured]] = {}
     for run in runs:
-        fitting = [i for i, row in enumerate(table.rows) if has_cells(table, row, run)]
-        found = {i: d for i in fitting if (d := distance(table.rows[i], run)) is not None}
+        fitting = [i for i, row in enumerate(table.rows) if has_cells(table, row, run, stand_in)]
+        found = {i: d for i in fitting if (d := distance(table.rows[i], run, stand_in)) is not None}
         same = [i for i, d in found.items() if d == min(found.values())]
-        for i in same if run.nano else [i for i in found if found[i] == (False, 0)]:
+        for i in same if run.nano or stand_in else [i for i in found if found[i] == (False, False, 0)]:
             places.setdefault(i, []).append(run)
         for i in [i for i, row in enumerate(table.rows) if not row.method and figure_cells(row, [run], [run])]:
             places.setdefault(i, []).append(run)  # sizes of splits
     return places
 
 # %% ../../nbs/experiments/07_paper_comparison.ipynb #3e3431b8
-def has_cells(table: PaperTable, row: PaperRow, run: Measured) -> bool:
+def has_cells(table: PaperTable, row: PaperRow, run: Measured, stand_in: bool = False) -> bool:
     "Whether a run has something for a row: scores, all scores of an average, or figures."
     found = column_scores(table, run)
+    if stand_in and run.nano and not found and row.average is not None:
+        return True  # its average alone
     if row.scores or not row.figures:
         whole = set(columns_of(table)) <= set(found) or run.single
         return bool(found) if row.scores else row.average is not None and bool(found) and whole
-    return not run.nano and bool(figure_cells(row, [run], [run]))
+    return (stand_in or not run.nano) and bool(figure_cells(row, [run], [run]))
 
 # %% ../../nbs/experiments/07_paper_comparison.ipynb #6a136932
 def reported_line(table: PaperTable, row: PaperRow) -> dict[str, str]:
@@ -209,6 +215,8 @@ def measured_lines(
     rule = AVERAGES.get(table.averaging)
     if rule and common and len(common) == len(row.scores or columns_of(table)):
         cells["average"] = [(rule({task: found[task] for task in common}),) for found in scores]
+    if not common and row.average is not None and all(run.nano for run in runs):  # tasks that stand in have columns of their own
+        cells["average"] = [(average_tasks(run.scores),) for run in runs]
     lines: dict[str, dict[str, str]] = {"measured": share | figure_cells(row, runs, first), "spread": {}, "difference": {}}
     for column, values in cells.items() if row.method else ():
         mean, spread = mean_and_spread(values)
@@ -294,11 +302,16 @@ def row_name(row: PaperRow, table: PaperTable) -> str:
     return ", ".join([row.label, *more, *options])
 
 # %% ../../nbs/experiments/07_paper_comparison.ipynb #d9c012ef
-def paper_comparison(paper: str, number: int, runs: str | Path | Sequence[Measured] | None = "runs") -> PaperComparison:
+def paper_comparison(
+    paper: str,
+    number: int,
+    runs: str | Path | Sequence[Measured] | None = "runs",  # a folder of runs, or what was measured
+    stand_in: bool = False,  # whether runs on another backbone, or of the small world, may stand where the paper's would
+) -> PaperComparison:
     "A table of a paper with runs of a folder (and the shipped results) under its rows."
     table = paper_table(paper, number)
     given = all_measured(runs) if runs is None or isinstance(runs, str | Path) else list(runs)
-    choices = {i: choose(of_row) for i, of_row in rows_with_runs(table, given).items()}
+    choices = {i: choose(of_row) for i, of_row in rows_with_runs(table, given, stand_in).items()}
     found = {i: unite(kept) for i, (kept, _) in choices.items()}
     lines: list[dict[str, str]] = []
     differences, seeds = {}, {}

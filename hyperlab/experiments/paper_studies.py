@@ -180,7 +180,8 @@ def run_facts(run: Run) -> dict[str, Any]:
     facts |= {k: config["recipe"][k] for k in ("seed", "steps", "batch_size", "max_examples")}
     facts |= {k: result[k] for k in ("method", "average_metrics", "average_tasks", "tasks")}
     facts |= {"validation": (result["validation"].get("average") or [None])[0]}
-    return facts | {"trained": result["parameters"]["trained"], "finished": True}
+    share = result["parameters"]["trained_percent_per_task"]
+    return facts | {"trained": result["parameters"]["trained"], "share": share, "finished": True}
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #3bb2ea0b
 def read_facts(source: str | Path) -> "pd.DataFrame":
