@@ -28,6 +28,7 @@ PACKAGES = {
     "nano": "A small world of its own: grammar, tasks, backbone, settings.",
     "experiments": "Many runs: tables, workbooks, sweeps, studies, and the papers beside them.",
     "widgets": "Panels for JupyterLab and the dashboard.",
+    "serving": "A server for many tasks: requests, batches, the app; `python -m hyperlab.serve`.",
 }
 
 

@@ -157,6 +157,7 @@ from .method import (
     Method as Method,
     Rule as Rule,
     Trains as Trains,
+    WeightCache as WeightCache,
     available_methods as available_methods,
     check_options as check_options,
     describe as describe,

@@ -319,7 +319,8 @@ def run_adapted(
     if weights is None and model.rule.shifts_backbone:
         return run_in_groups(model.rule, model.active, model.condition(task, batch_size_of(inputs)), inputs, run, join)
     if weights is None:
-        weights = model.rule(read_input(model.rule, model.active, model.condition(task, batch_size_of(inputs)), inputs))
+        kept = model.weight_cache if not (torch.is_grad_enabled() or model.training or torch.compiler.is_compiling()) else None
+        weights = (kept or model.rule)(read_input(model.rule, model.active, model.condition(task, batch_size_of(inputs)), inputs))
     with model.active.using(weights, call_context(inputs, remember)):
         return run(**inputs)
 

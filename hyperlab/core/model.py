@@ -60,7 +60,7 @@ from hyperlab.core.inspection import (
     weights_by_site,
     weights_fixed,
 )
-from .method import Method, Rule, check_options, get_method, write_down
+from .method import Method, Rule, WeightCache, check_options, get_method, write_down
 from .sites import Site, check_backbone
 
 # %% ../../nbs/core/13_model.ipynb #a5c2df51
@@ -121,6 +121,8 @@ def copy_state(model: "AdaptedModel", made: "AdaptedModel", memo: dict[int, Any]
         made.compile(**model.compile_options)
     if model.encodings is not None:
         made.cache_encoder(model.encodings.limit)
+    if model.weight_cache is not None:
+        made.cache_weights(model.weight_cache.limit)
 
 
 @exclusive
@@ -163,6 +165,7 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         self.compiled: Callable[..., Any] | None = None  # forward passes of the backbone, once `compile` was called
         self.compile_options: dict[str, Any] = {}
         self.encodings: EncoderCache | None = None  # once `cache_encoder` was called
+        self.weight_cache: WeightCache | None = None  # once `cache_weights` was called
         self.train(backbone.training)
 
     def __repr__(self) -> str:
@@ -345,6 +348,11 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
     def forget_encodings(self) -> None:
         "Stop caching: encode texts in every step again."
         self.encodings = None
+
+    @exclusive
+    def cache_weights(self, limit: int = 2**26) -> None:
+        "Without gradients, write the weights of a task or mixture once and keep up to `limit` bytes; 0 writes them each time."
+        self.weight_cache = WeightCache(self.rule, limit) if limit > 0 and not self.reads_input else None
 
     @exclusive
     def trained_tensors(self) -> dict[str, Tensor]:
