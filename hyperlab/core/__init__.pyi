@@ -35,6 +35,7 @@ from .backbones import (
     place_of as place_of,
     read_config as read_config,
     shape_of as shape_of,
+    site_widths as site_widths,
 )
 from .checkpoint import (
     CONFIG as CONFIG,
@@ -82,6 +83,7 @@ from .forward import (
     generate_tokens as generate_tokens,
     label_positions as label_positions,
     masked_mean as masked_mean,
+    prompt_positions as prompt_positions,
     read_input as read_input,
     read_task_features as read_task_features,
     read_tasks as read_tasks,
@@ -91,6 +93,7 @@ from .forward import (
     samples as samples,
     shifted_parameters as shifted_parameters,
     streams_of as streams_of,
+    text_positions as text_positions,
 )
 from .functional import (
     ACTIVATIONS as ACTIVATIONS,
@@ -189,6 +192,9 @@ from .sites import (
     attach as attach,
     check_backbone as check_backbone,
     check_family as check_family,
+    family_of as family_of,
+    has_encoder as has_encoder,
     layer_count as layer_count,
+    projection_places as projection_places,
     select_sites as select_sites,
 )

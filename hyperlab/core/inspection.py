@@ -42,6 +42,7 @@ def encode_inputs(rule: Rule, active: ActiveWeights, condition: Condition, input
     given = {**inputs, "output_hidden_states": True}
     if rule.readings:
         condition = read_input(rule, active, condition, given)
+    if rule.readings and "encoder_outputs" in given:
         made = given["encoder_outputs"]
     else:
         weights = rule(condition) if active.fixed is None else active.fixed

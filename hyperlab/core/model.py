@@ -61,7 +61,7 @@ from hyperlab.core.inspection import (
     weights_fixed,
 )
 from .method import Method, Rule, check_options, get_method, write_down
-from .sites import Site, check_backbone
+from .sites import Site, check_backbone, has_encoder
 
 # %% ../../nbs/core/13_model.ipynb #a5c2df51
 @exclusive
@@ -338,6 +338,8 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
     @exclusive
     def cache_encoder(self, limit: int = 2**30) -> None:
         "In training, encode each text once, without dropout, and keep up to `limit` bytes; a method must leave the encoder alone."
+        if not has_encoder(self.config):
+            raise ValueError(f"a {self.config.model_type} backbone has no encoder whose output could be kept")
         if changes := encoder_changes({site.stack for site in self.sites}, self.trained.names, self.rule.shifts_backbone):
             raise ValueError(f"{self.method.title} changes what the encoder computes: {' and '.join(changes)}")
         self.encodings = EncoderCache(lambda ids: encode_plainly(self.backbone, ids), limit)
