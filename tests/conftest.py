@@ -36,6 +36,9 @@ SMALL = {
     "adapter-lowrank": {"reduction_factor": 4},
     "prompt-tuning": {"length": 5},
     "intrinsic-said": {"dimension": 200},
+    "lora": {"rank": 3, "alpha": 3.0, "projections": ["q", "v", "down"]},
+    "lora-shared": {"rank": 3, "alpha": 3.0},
+    "hyper-lora": {"rank": 3, "alpha": 3.0, "task_width": 12, "embedding_width": 8, "projector_width": 16},
 }
 
 

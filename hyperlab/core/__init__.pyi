@@ -18,6 +18,7 @@ from .adapters import (
     ADAPTERS as ADAPTERS,
     Adapter as Adapter,
     Gain as Gain,
+    LoRA as LoRA,
     Parallel as Parallel,
     Serial as Serial,
     SiteContext as SiteContext,
@@ -83,7 +84,6 @@ from .forward import (
     generate_tokens as generate_tokens,
     label_positions as label_positions,
     masked_mean as masked_mean,
-    prompt_positions as prompt_positions,
     read_input as read_input,
     read_task_features as read_task_features,
     read_tasks as read_tasks,
@@ -93,7 +93,6 @@ from .forward import (
     samples as samples,
     shifted_parameters as shifted_parameters,
     streams_of as streams_of,
-    text_positions as text_positions,
 )
 from .functional import (
     ACTIVATIONS as ACTIVATIONS,
@@ -135,6 +134,7 @@ from .hooks import (
 from .inspection import (
     Encoding as Encoding,
     encode_inputs as encode_inputs,
+    merged_parameters as merged_parameters,
     observed as observed,
     projected_embeddings as projected_embeddings,
     task_embeddings as task_embeddings,

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['IGNORED', 'read_tasks', 'batch_size_of', 'call_context', 'read_texts', 'read_task_features', 'masked_mean',
-           'text_positions', 'run_encoder', 'prompt_positions', 'read_input', 'shifted_parameters', 'exclusive',
-           'check_not_training', 'being_trained', 'streams_of', 'EncoderCache', 'encoder_changes', 'encode_plainly',
-           'label_positions', 'run_forward', 'generate_tokens', 'generate_texts', 'samples']
+           'run_encoder', 'read_input', 'shifted_parameters', 'exclusive', 'check_not_training', 'being_trained',
+           'streams_of', 'EncoderCache', 'encoder_changes', 'encode_plainly', 'label_positions', 'run_forward',
+           'generate_tokens', 'generate_texts', 'samples']
 
 # %% ../../nbs/core/10_forward.ipynb #9ef1eeaa
 import functools
@@ -79,17 +79,25 @@ def read_task_features(features: Any, tasks: Sequence[str]) -> Tensor:
     return values
 
 # %% ../../nbs/core/10_forward.ipynb #6e968f62
+def text_positions(mask: Tensor) -> Tensor:
+    "The place of each token among the real ones of its row, (B, L); a text has the same ones wherever its padding stands."
+    return (mask.long().cumsum(1) - 1).clamp(min=0)
+
+
+def prompt_positions(inputs: Mapping[str, Any], prompt: Tensor | None) -> Tensor | None:
+    "1 where a text for a decoder alone is the prompt and not the answer, (B, L); None if all of it is."
+    mask, labels = inputs.get("attention_mask"), inputs.get("labels")
+    if prompt is None and labels is not None:
+        prompt = labels == IGNORED
+    return mask if prompt is None else prompt.long() if mask is None else prompt.long() * mask
+
+# %% ../../nbs/core/10_forward.ipynb #86b236fb
 def masked_mean(encoded: Tensor, mask: Tensor | None) -> Tensor:
     "The mean over real positions, (B, L, H) → (B, H)."
     if mask is None:
         return encoded.mean(1)
     real = mask.unsqueeze(-1).to(encoded.dtype)
     return (encoded * real).sum(1) / real.sum(1).clamp(min=1)
-
-
-def text_positions(mask: Tensor) -> Tensor:
-    "The place of each token among the real ones of its row, (B, L); a text has the same ones wherever its padding stands."
-    return (mask.long().cumsum(1) - 1).clamp(min=0)
 
 
 def run_encoder(backbone: PreTrainedModel, inputs: Mapping[str, Any]) -> Any:
@@ -100,14 +108,6 @@ def run_encoder(backbone: PreTrainedModel, inputs: Mapping[str, Any]) -> Any:
         mask = given.get("attention_mask")
         given |= {"use_cache": False} | ({} if mask is None else {"position_ids": text_positions(mask)})
     return backbone.get_submodule(next(iter(stacks.values())).path)(**given)
-
-
-def prompt_positions(inputs: Mapping[str, Any], prompt: Tensor | None) -> Tensor | None:
-    "1 where a text for a decoder alone is the prompt and not the answer, (B, L); None if all of it is."
-    mask, labels = inputs.get("attention_mask"), inputs.get("labels")
-    if prompt is None and labels is not None:
-        prompt = labels == IGNORED
-    return mask if prompt is None else prompt.long() if mask is None else prompt.long() * mask
 
 
 def read_input(

@@ -43,6 +43,9 @@ class LowRank(Adapter):
         y = torch.bmm(torch.bmm(rows, down.transpose(1, 2)), up.transpose(1, 2) / self.rank)
         return y.view(*x.shape[:-1], up.shape[1])
 
+    def update(self, weights: AdapterWeights) -> Tensor | None:
+        return weights["up"] @ weights["down"] / self.rank
+
 
 ADAPTERS["LowRank"] = LowRank
 
