@@ -8,6 +8,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import pytest
 import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, PreTrainedModel
 from transformers import T5Config, T5ForConditionalGeneration
 
 torch.set_num_threads(int(os.environ.get("HYPERLAB_TEST_THREADS", "1")))  # tiny products; a second thread gets in the way
@@ -35,6 +36,9 @@ SMALL = {
     "adapter-lowrank": {"reduction_factor": 4},
     "prompt-tuning": {"length": 5},
     "intrinsic-said": {"dimension": 200},
+    "lora": {"rank": 3, "alpha": 3.0, "projections": ["q", "v", "down"]},
+    "lora-shared": {"rank": 3, "alpha": 3.0},
+    "hyper-lora": {"rank": 3, "alpha": 3.0, "task_width": 12, "embedding_width": 8, "projector_width": 16},
 }
 
 
@@ -48,6 +52,36 @@ def tiny_backbone(**changes: object) -> T5ForConditionalGeneration:
     with torch.random.fork_rng():
         torch.manual_seed(0)
         return T5ForConditionalGeneration(tiny_config(**changes)).eval()
+
+
+# Tiny members of the other families; several queries share a key and a value wherever a family can do that.
+TWO_STACKS = {"d_model": 48, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "dropout": 0.0,
+              "encoder_attention_heads": 4, "decoder_attention_heads": 4, "forced_eos_token_id": None}
+ONE_STACK = {"hidden_size": 48, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
+OTHER_FAMILIES = {
+    "bart": TWO_STACKS,
+    "mbart": TWO_STACKS,
+    "llama": ONE_STACK,
+    "qwen2": ONE_STACK,
+    "qwen3": ONE_STACK | {"head_dim": 8},
+    "gemma3_text": ONE_STACK | {"head_dim": 16, "sliding_window": 4},
+    "gpt2": {"n_embd": 48, "n_layer": 2, "n_head": 4, "n_inner": 96, "resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0},
+}
+
+
+def tiny_family(name: str) -> PreTrainedModel:
+    "A tiny backbone of a family, with the same random weights each time."
+    ends = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1, "decoder_start_token_id": 1}
+    options = OTHER_FAMILIES[name] | {k: v for k, v in ends.items() if "d_model" in OTHER_FAMILIES[name] or "start" not in k}
+    config = AutoConfig.for_model(name, vocab_size=96, max_position_embeddings=64, **options)
+    kind = AutoModelForSeq2SeqLM if "d_model" in options else AutoModelForCausalLM
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = kind.from_config(config).eval()
+        for parameter in model.parameters():  # further from zero than a start for pretraining, so that every place tells
+            noise = torch.randn_like(parameter)
+            parameter.data.copy_(0.25 * noise if parameter.dim() > 1 else parameter + 0.1 * noise)
+        return model
 
 
 def awaken(model: torch.nn.Module) -> torch.nn.Module:
@@ -150,3 +184,12 @@ def batch() -> dict[str, torch.Tensor]:
     labels = torch.randint(2, 96, (6, 4), generator=generator)
     labels[2, 2:] = -100
     return {"input_ids": ids, "attention_mask": mask, "labels": labels}
+
+
+def batch_for(backbone: PreTrainedModel, batch: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    "The batch as this backbone reads it; a decoder alone gets prompt and answer as one text, with labels for the answer."
+    if hasattr(backbone.config, "encoder_layers") or hasattr(backbone.config, "num_decoder_layers"):
+        return batch
+    labels = batch["input_ids"].masked_fill(batch["attention_mask"] == 0, -100)
+    labels[:, :2] = -100
+    return {**batch, "labels": labels}

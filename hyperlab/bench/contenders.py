@@ -235,7 +235,7 @@ def peft_contenders() -> dict[str, Contender]:
     except ImportError:
         raise ImportError("peft is not installed: pip install 'hyperlab[peers]', or leave out --peers peft") from None
 
-    kind = {"task_type": "SEQ_2_SEQ_LM"}
+    kind: dict[str, Any] = {"task_type": "SEQ_2_SEQ_LM"}
     configs: dict[str, Any] = {
         "peft LoRA, q and v": peft.LoraConfig(**kind, r=8, target_modules=["q", "v"]),
         "peft IA3, k v wo": peft.IA3Config(**kind, target_modules=["k", "v", "wo"], feedforward_modules=["wo"]),

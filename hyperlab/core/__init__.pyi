@@ -18,6 +18,7 @@ from .adapters import (
     ADAPTERS as ADAPTERS,
     Adapter as Adapter,
     Gain as Gain,
+    LoRA as LoRA,
     Parallel as Parallel,
     Serial as Serial,
     SiteContext as SiteContext,
@@ -35,6 +36,7 @@ from .backbones import (
     place_of as place_of,
     read_config as read_config,
     shape_of as shape_of,
+    site_widths as site_widths,
 )
 from .checkpoint import (
     CONFIG as CONFIG,
@@ -132,6 +134,7 @@ from .hooks import (
 from .inspection import (
     Encoding as Encoding,
     encode_inputs as encode_inputs,
+    merged_parameters as merged_parameters,
     observed as observed,
     projected_embeddings as projected_embeddings,
     task_embeddings as task_embeddings,
@@ -190,6 +193,9 @@ from .sites import (
     attach as attach,
     check_backbone as check_backbone,
     check_family as check_family,
+    family_of as family_of,
+    has_encoder as has_encoder,
     layer_count as layer_count,
+    projection_places as projection_places,
     select_sites as select_sites,
 )

@@ -27,6 +27,7 @@ from .files import asset, is_bare, publish
 from .forward import exclusive
 from .hooks import trained_names
 from .method import Method
+from .sites import family_of
 
 # %% ../../nbs/core/11_checkpoint.ipynb #a771353a
 CONFIG = "config.json"  # the file that makes a folder a checkpoint
@@ -142,18 +143,16 @@ def check_weights(places: Mapping[str, Tensor], tensors: Mapping[str, Tensor], f
             raise ValueError(f"weight '{name}': expected finite numbers, received NaN or infinite ones")
 
 # %% ../../nbs/core/11_checkpoint.ipynb #f63e32f2
-SHAPE_KEYS = ("model_type", "vocab_size", "d_model", "d_kv", "d_ff", "num_heads", "num_layers", "num_decoder_layers")
-
-# %% ../../nbs/core/11_checkpoint.ipynb #d7ca9a80
 def shape_record(config: PretrainedConfig) -> dict[str, Any]:
     "The facts of a configuration that trained weights depend on."
-    return {key: getattr(config, key) for key in SHAPE_KEYS}
+    keys = ("model_type", "vocab_size", *family_of(config).sizes)
+    return {key: getattr(config, key) for key in keys if hasattr(config, key)}
 
-# %% ../../nbs/core/11_checkpoint.ipynb #f4f7c369
+# %% ../../nbs/core/11_checkpoint.ipynb #d7ca9a80
 def check_fit(checkpoint: str, record: Mapping[str, Any], config: PretrainedConfig) -> None:
     "Raise unless a backbone of this configuration has the shape a checkpoint was trained on."
     shape = shape_record(config)
-    differ = [f"{k} {v} (this backbone: {shape[k]})" for k, v in record["shape"].items() if shape[k] != v]
+    differ = [f"{k} {v} (this backbone: {shape.get(k)})" for k, v in record["shape"].items() if shape.get(k) != v]
     if differ:
         raise ValueError(f"'{checkpoint}' was trained on {record['name'] or 'a backbone'} with {', '.join(differ)}")
 

@@ -18,12 +18,13 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
-from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
+from transformers.modeling_outputs import BaseModelOutput, CausalLMOutput, Seq2SeqLMOutput
 
 from .backbones import RANDOM_STREAMS
 from .generators import Condition, TaskLike
 from .hooks import ActiveWeights, CallContext
 from .method import Rule
+from .sites import family_of, has_encoder
 
 # %% ../../nbs/core/10_forward.ipynb #1113a26b
 def read_tasks(tasks: str | Sequence[str]) -> list[str]:
@@ -78,6 +79,19 @@ def read_task_features(features: Any, tasks: Sequence[str]) -> Tensor:
     return values
 
 # %% ../../nbs/core/10_forward.ipynb #6e968f62
+def text_positions(mask: Tensor) -> Tensor:
+    "The place of each token among the real ones of its row, (B, L); a text has the same ones wherever its padding stands."
+    return (mask.long().cumsum(1) - 1).clamp(min=0)
+
+
+def prompt_positions(inputs: Mapping[str, Any], prompt: Tensor | None) -> Tensor | None:
+    "1 where a text for a decoder alone is the prompt and not the answer, (B, L); None if all of it is."
+    mask, labels = inputs.get("attention_mask"), inputs.get("labels")
+    if prompt is None and labels is not None:
+        prompt = labels == IGNORED
+    return mask if prompt is None else prompt.long() if mask is None else prompt.long() * mask
+
+# %% ../../nbs/core/10_forward.ipynb #86b236fb
 def masked_mean(encoded: Tensor, mask: Tensor | None) -> Tensor:
     "The mean over real positions, (B, L, H) → (B, H)."
     if mask is None:
@@ -87,15 +101,24 @@ def masked_mean(encoded: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def run_encoder(backbone: PreTrainedModel, inputs: Mapping[str, Any]) -> Any:
-    "What the encoder makes of the inputs with the weights that act now."
+    "What the encoder, or a decoder that stands alone, makes of the inputs with the weights that act now."
     names = ("input_ids", "inputs_embeds", "attention_mask", "output_attentions", "output_hidden_states")
-    encoder: Any = backbone.encoder
-    return encoder(**{name: inputs[name] for name in names if inputs.get(name) is not None})
+    given, stacks = {name: inputs[name] for name in names if inputs.get(name) is not None}, family_of(backbone.config).stacks
+    if "encoder" not in stacks:
+        mask = given.get("attention_mask")
+        given |= {"use_cache": False} | ({} if mask is None else {"position_ids": text_positions(mask)})
+    return backbone.get_submodule(next(iter(stacks.values())).path)(**given)
 
 
-def read_input(rule: Rule, active: ActiveWeights, condition: Condition, inputs: dict[str, Any]) -> Condition:
+def read_input(
+    rule: Rule, active: ActiveWeights, condition: Condition, inputs: dict[str, Any], prompt: Tensor | None = None
+) -> Condition:
     "The condition with a summary of the input where the rule asks for one; the encoding is put into `inputs`, so it is made once."
     encoded, mask = inputs.get("encoder_outputs"), inputs.get("attention_mask")
+    if rule.readings and not has_encoder(active.backbone.config):
+        with active.using(rule(condition), call_context(inputs)):
+            states = run_encoder(active.backbone, inputs)[0]
+        return replace(condition, summary=masked_mean(states, prompt_positions(inputs, prompt)), reading=rule.readings)
     if encoded is not None and rule.readings:
         return replace(condition, summary=masked_mean(encoded[0], mask), reading=rule.readings)
     for reading in range(rule.readings):
@@ -145,24 +168,26 @@ def in_batch_order(parts: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
     return torch.cat(list(parts))[places.argsort()]
 
 # %% ../../nbs/core/10_forward.ipynb #a85318ef
-def join_outputs(outputs: Sequence[Any], rows: Sequence[Tensor], inputs: Mapping[str, Any]) -> Seq2SeqLMOutput:
+def join_outputs(outputs: Sequence[Any], rows: Sequence[Tensor], inputs: Mapping[str, Any]) -> Seq2SeqLMOutput | CausalLMOutput:
     "One output from those of the groups."
     loss, labels = None, inputs.get("labels")
     if labels is not None:
-        counts = [int((labels[r] != IGNORED).sum()) for r in rows]
+        counted = labels if hasattr(outputs[0], "encoder_last_hidden_state") else labels[:, 1:]  # a decoder alone predicts the next
+        counts = [int((counted[r] != IGNORED).sum()) for r in rows]
         loss = sum(o.loss * n for o, n in zip(outputs, counts, strict=True) if n) / max(1, sum(counts))
-    joined: dict[str, Any] = {
-        name: in_batch_order([getattr(o, name) for o in outputs], rows) for name in ("logits", "encoder_last_hidden_state")
-    }
-    return Seq2SeqLMOutput(loss=loss, **joined)
+    kind = Seq2SeqLMOutput if hasattr(outputs[0], "encoder_last_hidden_state") else CausalLMOutput
+    names = ("logits", "encoder_last_hidden_state")[: 1 + (kind is Seq2SeqLMOutput)]
+    joined: dict[str, Any] = {name: in_batch_order([getattr(o, name) for o in outputs], rows) for name in names}
+    return kind(loss=loss, **joined)
 
 
 def join_tokens(tokens: Sequence[Any], rows: Sequence[Tensor], inputs: Mapping[str, Any]) -> Tensor:
-    "Generated tokens of all groups; shorter ones are padded with 0, T5's padding."
+    "Generated tokens of all groups; shorter ones are padded."
     if not all(isinstance(t, Tensor) for t in tokens):
         raise ValueError("return_dict_in_generate: expected one task for the batch; generate for each task on its own")
     longest = max(t.shape[1] for t in tokens)
-    return in_batch_order([torch.nn.functional.pad(t, (0, longest - t.shape[1])) for t in tokens], rows)
+    pad = inputs.get("pad_token_id") or 0  # 0 is T5's padding
+    return in_batch_order([torch.nn.functional.pad(t, (0, longest - t.shape[1]), value=pad) for t in tokens], rows)
 
 # %% ../../nbs/core/10_forward.ipynb #5e9faecc
 def shifted_parameters(rule: Rule, backbone: PreTrainedModel, condition: Condition) -> dict[str, Tensor]:
@@ -262,7 +287,7 @@ class EncoderCache:
 # %% ../../nbs/core/10_forward.ipynb #c14a1654
 def encoder_changes(stacks: Iterable[str], trained: Iterable[str], shifts_backbone: bool) -> list[str]:
     "What makes the encoder's output change during training: sites in these stacks, trained parameters of the backbone, shifts."
-    inside = [name for name in trained if name.startswith(("encoder.", "shared."))]
+    inside = [name for name in trained if name.removeprefix("model.").startswith(("encoder.", "shared."))]
     sites = ["it has sites in the encoder"] if "encoder" in stacks else []
     weights = [f"it trains {inside[0]}"] if inside else []
     return sites + weights + (["it moves the backbone's parameters"] if shifts_backbone else [])
@@ -284,7 +309,7 @@ def in_eval_mode(module: nn.Module) -> Iterator[None]:
 @torch.no_grad()
 def encode_plainly(backbone: PreTrainedModel, ids: Tensor) -> Tensor:
     "What the encoder makes of texts without dropout, (B, L, H)."
-    with in_eval_mode(backbone.get_submodule("encoder")):
+    with in_eval_mode(backbone.get_submodule(family_of(backbone.config).stacks["encoder"].path)):
         states: Tensor = run_encoder(backbone, {"input_ids": ids})[0]
     return states
 
@@ -315,12 +340,13 @@ def run_adapted(
     if model.active.needs_context and inputs.get("past_key_values") is not None:
         wanted = "use generate(), or forward() without past_key_values"
         raise ValueError(f"{model.method.title} needs the first token of an answer: {wanted}")
-    weights = model.active.fixed
+    weights, prompt = model.active.fixed, inputs.pop("prompt_mask", None)
     if weights is None and model.rule.shifts_backbone:
         return run_in_groups(model.rule, model.active, model.condition(task, batch_size_of(inputs)), inputs, run, join)
     if weights is None:
         kept = model.weight_cache if not (torch.is_grad_enabled() or model.training or torch.compiler.is_compiling()) else None
-        weights = (kept or model.rule)(read_input(model.rule, model.active, model.condition(task, batch_size_of(inputs)), inputs))
+        condition = model.condition(task, batch_size_of(inputs))
+        weights = (kept or model.rule)(read_input(model.rule, model.active, condition, inputs, prompt))
     with model.active.using(weights, call_context(inputs, remember)):
         return run(**inputs)
 
@@ -346,17 +372,49 @@ def run_forward(model: Any, task: TaskLike | None, inputs: dict[str, Any], posit
 MAX_NEW_TOKENS = 64  # of an answer to a text, unless asked otherwise
 
 # %% ../../nbs/core/10_forward.ipynb #32872881
+def padded_left(ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    "Tokens and mask with all padding before the text, where a decoder that goes on writing needs it."
+    order = mask.argsort(dim=1, stable=True)
+    return ids.gather(1, order), mask.gather(1, order)
+
+
+def prepare_to_go_on(model: Any, inputs: dict[str, Any]) -> None:
+    "Arrange prompts for a decoder alone: the padding's side and its token."
+    config = model.backbone.generation_config
+    ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
+    pad = config.pad_token_id if config.pad_token_id is not None else model.backbone.config.pad_token_id
+    inputs.setdefault("pad_token_id", (ends[0] or 0) if pad is None else pad)
+    ids = inputs.get("input_ids")
+    if ids is not None and inputs.get("attention_mask") is None:
+        known = pad is not None and pad not in ends  # padding that looks like an end can't be told from one
+        inputs["attention_mask"] = ids.ne(pad).long() if known else torch.ones_like(ids)
+    if ids is not None:
+        inputs["input_ids"], inputs["attention_mask"] = padded_left(ids, inputs["attention_mask"])
+
+
+def only_answers(made: Any, length: int) -> Any:
+    "What was written behind prompts of this length."
+    if isinstance(made, Tensor):
+        return made[:, length:]
+    made.sequences = made.sequences[:, length:]
+    return made
+
+# %% ../../nbs/core/10_forward.ipynb #cd5b67df
 @exclusive
 def generate_tokens(model: Any, inputs: dict[str, Any], task: TaskLike | None) -> Any:
-    "Token ids for token ids."
+    "Token ids of answers for token ids of texts."
     ids, pad = inputs.get("input_ids"), model.backbone.config.pad_token_id
     if isinstance(ids, Tensor) and (ids.dim() != 2 or ids.numel() == 0 or ids.is_floating_point()):
         raise ValueError(f"expected token ids of shape (examples, length), received {ids.dtype} of shape {tuple(ids.shape)}")
-    if ids is not None and pad is not None:  # as generate itself would, but before the encoder reads
+    alone = not has_encoder(model.backbone.config)
+    if alone:
+        prepare_to_go_on(model, inputs)
+    elif ids is not None and pad is not None:  # as generate itself would, but before the encoder reads
         inputs.setdefault("attention_mask", ids.ne(pad).long())
     generate: Any = model.backbone.generate
     with in_eval_mode(model):
-        return run_adapted(model, task, inputs, generate, join_tokens, remember=True)
+        made = run_adapted(model, task, inputs, generate, join_tokens, remember=True)
+    return only_answers(made, ids.shape[1]) if alone and ids is not None else made
 
 
 def generate_texts(model: Any, texts: str | Sequence[str], task: TaskLike | None, options: dict[str, Any]) -> Any:

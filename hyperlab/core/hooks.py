@@ -23,7 +23,7 @@ from transformers import PreTrainedModel
 from .adapters import Adapter, SiteContext
 from .lean_autograd import keep_less_for_backward
 from .method import AdapterPart, Trains
-from .sites import Attachment, Site, SiteMap, attach
+from .sites import Attachment, Site, SiteMap, attach, family_of
 
 # %% ../../nbs/core/09_hooks.ipynb #ad23c04a
 def put(backbone: nn.Module, values: Mapping[str, Tensor]) -> list[tuple[nn.Module, str, Any]]:
@@ -172,7 +172,9 @@ class ActiveWeights:
         ]
         watched = {name: part for name, part in self.parts.items() if part.adapter.needs_context}
         self.attachments += [Attachment([self.watch(name, s) for s in part.sites]) for name, part in watched.items()]
-        entries = (self.backbone, self.backbone.get_submodule("encoder"))  # generate runs the encoder by itself
+        stacks = family_of(self.backbone.config).stacks
+        encoder = [self.backbone.get_submodule(stacks["encoder"].path)] if "encoder" in stacks else []
+        entries = (self.backbone, *encoder)  # generate runs the encoder by itself
         self.attachments.append(Attachment([LockedForward(module, self.lock) for module in entries]))
         for module in self.backbone.modules():
             vars(module)["_not_copied"] = NotCopied()
@@ -243,7 +245,7 @@ class ActiveWeights:
 
     def watch(self, part: str, site: Site) -> Any:
         "Note what the sublayer around a site is given."
-        sublayer = self.sites.module(Site(site.stack, site.layer, site.sublayer))
+        sublayer = self.sites.entry(site)
 
         def note(_: nn.Module, args: tuple) -> None:
             if self.weights is not None and str(site) in self.weights.get(part, ()) and not self.of_another:
@@ -272,14 +274,16 @@ class ActiveWeights:
 
 # %% ../../nbs/core/09_hooks.ipynb #2ab1316c
 OUTPUT_LAYER = "lm_head.weight"
+EMBEDDINGS = {"shared", "lm_head", "embed_tokens", "embed_positions", "wte", "wpe"}  # of all families, tokens and positions
 
 # %% ../../nbs/core/09_hooks.ipynb #90235ded
 def trained_names(backbone: PreTrainedModel, trains: Trains) -> list[str]:
     "The backbone's parameters that a method trains."
     names = [name for name, _ in backbone.named_parameters()]
     if trains == "all-but-embeddings":
-        return [n for n in names if n.split(".")[0] not in ("shared", "lm_head") and "embed_tokens" not in n]
-    chosen = [n for n in names if trains == "all" or ("norms" in trains and "layer_norm" in n)]
+        return [n for n in names if not EMBEDDINGS & set(n.split("."))]
+    pieces = family_of(backbone.config).norms
+    chosen = [n for n in names if trains == "all" or ("norms" in trains and any(piece in n for piece in pieces))]
     return [*chosen, OUTPUT_LAYER] if "output" in trains else chosen
 
 

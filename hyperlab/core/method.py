@@ -82,6 +82,9 @@ class Rule(nn.Module):
             part = self.parts[name]
             rows = None if part.per_example else index
             dealt[name] = distribute(part.sites, weights, rows, gather=not part.adapter.takes_index)
+            if self.training and (dropped := getattr(part.adapter, "dropout", 0)):
+                for site in dealt[name].values():
+                    site["dropout"] = torch.tensor(dropped, device="cpu")
         return dealt
 
     def shifts(self, condition: Condition) -> dict[str, Tensor]:

@@ -53,6 +53,7 @@ from .hooks import ActiveWeights, Observer, TrainedParameters, claim, put, relea
 from hyperlab.core.inspection import (
     Encoding,
     encode_inputs,
+    merged_parameters,
     observed,
     projected_embeddings,
     task_embeddings,
@@ -61,7 +62,7 @@ from hyperlab.core.inspection import (
     weights_fixed,
 )
 from .method import Method, Rule, WeightCache, check_options, get_method, write_down
-from .sites import Site, check_backbone
+from .sites import Site, check_backbone, has_encoder
 
 # %% ../../nbs/core/13_model.ipynb #a5c2df51
 @exclusive
@@ -91,7 +92,7 @@ def twin_backbone(model: "AdaptedModel", memo: dict[int, Any]) -> PreTrainedMode
 
 
 @exclusive
-def materialized(model: "AdaptedModel", task: TaskLike | None, name: str | None) -> "AdaptedModel":
+def materialized(model: "AdaptedModel", task: TaskLike | None, name: str | None, merge: bool = False) -> "AdaptedModel":
     "The model of one task or mixture with plain adapters."
     if model.rule.reads_input:
         raise ValueError(f"{model.method.title} produces weights from each input, so there is no static form of a task")
@@ -99,7 +100,10 @@ def materialized(model: "AdaptedModel", task: TaskLike | None, name: str | None)
     name = name or (model.tasks[condition.tasks[0]] if condition.tasks else "mixture")
     with torch.no_grad():
         weights, moved = model.rule.generate(condition), shifted_parameters(model.rule, model.backbone, condition)
-    method, rule = write_down(model.rule, weights, model.backbone.config, model.method)
+        if merge:
+            moved, weights = moved | merged_parameters(model.rule, model.active, weights), {}
+    held = Rule({}, {}) if merge else model.rule
+    method, rule = write_down(held, weights, model.backbone.config, model.method)
     twin = twin_backbone(model, {id(p): p for n, p in model.backbone.named_parameters() if n not in model.trained.names})
     if moved:  # such a task is a backbone of its own
         method = replace(method, carries="all")
@@ -301,10 +305,10 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         "Keep a mixture of known tasks as a task of its own."
         add_task_to(self, name, parts)
 
-    def materialize(self, task: TaskLike | None = None, name: str | None = None) -> "AdaptedModel":
-        "A model with plain adapters for one task or mixture and no generator; frozen weights are shared with this one."
+    def materialize(self, task: TaskLike | None = None, name: str | None = None, merge: bool = False) -> "AdaptedModel":
+        "A model with plain adapters, or merged ones, for a task or mixture and no generator; frozen weights are shared."
         with RANDOM_STREAMS:  # plain adapters are initialised before they are filled
-            return materialized(self, task, name)
+            return materialized(self, task, name, merge)
 
     def detach(self) -> PreTrainedModel:
         "Take everything off and give the untouched backbone back (after full fine-tuning: the trained one)."
@@ -341,6 +345,8 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
     @exclusive
     def cache_encoder(self, limit: int = 2**30) -> None:
         "In training, encode each text once, without dropout, and keep up to `limit` bytes; a method must leave the encoder alone."
+        if not has_encoder(self.config):
+            raise ValueError(f"a {self.config.model_type} backbone has no encoder whose output could be kept")
         if changes := encoder_changes({site.stack for site in self.sites}, self.trained.names, self.rule.shifts_backbone):
             raise ValueError(f"{self.method.title} changes what the encoder computes: {' and '.join(changes)}")
         self.encodings = EncoderCache(lambda ids: encode_plainly(self.backbone, ids), limit)

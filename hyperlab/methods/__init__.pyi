@@ -7,6 +7,7 @@ from . import hyperdecoder as hyperdecoder
 from . import hyperformer as hyperformer
 from . import hypergrid as hypergrid
 from . import intrinsic_said as intrinsic_said
+from . import lora as lora
 from . import polytropon as polytropon
 from . import prompt_tuning as prompt_tuning
 from .bitfit import (
@@ -62,6 +63,11 @@ from .intrinsic_said import (
     IntrinsicSAID as IntrinsicSAID,
     RADIX as RADIX,
     walsh_hadamard as walsh_hadamard,
+)
+from .lora import (
+    HyperLoRA as HyperLoRA,
+    PlainLoRA as PlainLoRA,
+    SharedLoRA as SharedLoRA,
 )
 from .polytropon import (
     LowRank as LowRank,

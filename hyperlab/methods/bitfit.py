@@ -16,6 +16,7 @@ from ..core.adapters import ADAPTERS, Adapter
 from ..core.functional import AdapterWeights, by_example, examples_in
 from ..core.generators import Table
 from ..core.method import AdapterPart, Method, Rule, Trains, register_method
+from ..core.backbones import site_widths
 from ..core.sites import Site, all_sites
 
 # %% ../../nbs/methods/05_bitfit.ipynb #af0cca0b
@@ -37,21 +38,28 @@ ADAPTERS["Bias"] = Bias
 
 # %% ../../nbs/methods/05_bitfit.ipynb #37087068
 KINDS = {"q": "inner", "k": "inner", "v": "inner", "wi": "hidden", "wi_0": "hidden", "wi_1": "hidden", "output": "output"}
+KINDS |= {"gate": "hidden", "up": "hidden", "qkv": "joined"}  # as other families call them
 
 
 def bias_sites(config: PretrainedConfig, output: bool) -> dict[str, tuple[Site, ...]]:
     "The sites that get a bias, by the width of their output: inner, hidden, output, and model for the rest."
     kinds: dict[str, list[Site]] = {}
+    widths = site_widths(config)
+    query = {out for name, (_, out) in widths.items() if name.endswith(".q")}
     for site in all_sites(config):
         inside = site.place.partition(".")[2]
         if inside or (output and site.place == "output"):
-            kinds.setdefault(KINDS.get(inside or site.place, "model"), []).append(site)
+            kind = KINDS.get(inside or site.place, "model")
+            if kind == "inner" and widths[str(site)][1] not in query:
+                kind = "narrow"  # a key or value that several queries share
+            kinds.setdefault(kind, []).append(site)
     return {kind: tuple(sites) for kind, sites in kinds.items()}
 
 
 def bias_widths(config: PretrainedConfig) -> dict[str, int]:
     "The width of each kind of bias."
-    return {"inner": config.num_heads * config.d_kv, "model": config.d_model, "hidden": config.d_ff, "output": config.vocab_size}
+    widths = site_widths(config)
+    return {kind: widths[str(sites[0])][1] for kind, sites in bias_sites(config, True).items()}
 
 # %% ../../nbs/methods/05_bitfit.ipynb #9bddbd75
 @register_method

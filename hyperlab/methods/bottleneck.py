@@ -18,7 +18,7 @@ from ..core.adapters import Gain, Serial
 from ..core.errors import check_names
 from ..core.generators import INIT_STD, Table
 from ..core.method import AdapterPart, Method, Rule, Trains, register_method
-from ..core.sites import STACKS, Site, SiteMap, layer_count, select_sites
+from ..core.sites import STACKS, Site, SiteMap, all_sites, family_of, layer_count, select_sites
 
 # %% ../../nbs/methods/01_bottleneck.ipynb #342f9b92
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +35,10 @@ class BottleneckOptions:
 
     def bottleneck(self, config: PretrainedConfig) -> int:
         "Features of the bottleneck, D."
-        if not 1 <= self.reduction_factor <= config.d_model:
-            width = f"1 to {config.d_model}, the backbone's width"
+        if not 1 <= self.reduction_factor <= config.hidden_size:
+            width = f"1 to {config.hidden_size}, the backbone's width"
             raise ValueError(f"reduction_factor: expected {width}, received {self.reduction_factor}")
-        return int(config.d_model // self.reduction_factor)
+        return int(config.hidden_size // self.reduction_factor)
 
     def sites(self, config: PretrainedConfig) -> dict[str, tuple[Site, ...]]:
         "The adapted sites of each stack, place by place."
@@ -79,7 +79,7 @@ class AdapterDagger(BottleneckOptions, Method):
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         adapter = Serial(self.activation, self.layer_norm)
-        shapes = adapter.shapes(config.d_model, self.bottleneck(config))
+        shapes = adapter.shapes(config.hidden_size, self.bottleneck(config))
         parts = {stack: AdapterPart(sites, adapter) for stack, sites in self.sites(config).items()}
         shared = self.shared_weights
         tables = {name: Table(shapes, len(part.sites), tasks, shared) for name, part in parts.items()}
@@ -131,14 +131,19 @@ class HoulsbyAdapter(AdapterDagger):
     title: ClassVar[str] = "Adapters"
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
-        adapters = super().build(config, tasks)
+        adapters, eps = super().build(config, tasks), family_of(config).norm_eps
+        if self.train_norms and eps is None:
+            wanted = "say train_norms=False, or use adapter-dagger, which trains the backbone's own norms for all tasks"
+            why = f"gives each task root-mean-square norms, and those of {config.model_type} are others"
+            raise ValueError(f"{self.title} {why}: {wanted}")
         parts, tables = dict(adapters.parts), dict(adapters.generators.items())
         if self.train_norms:
-            for stack in STACKS:
-                places = [p for p in NORM_PLACES if stack == "decoder" or p != "cross.norm"]
+            for stack in family_of(config).stacks:
+                known = {site.place for site in all_sites(config) if site.stack == stack}
+                places = [p for p in NORM_PLACES if p in known]
                 sites = tuple(select_sites(config, places, [stack]))
-                parts[f"{stack}_norms"] = AdapterPart(sites, Gain(config.layer_norm_epsilon))
-                tables[f"{stack}_norms"] = Table({"weight": (config.d_model,)}, len(sites), tasks)
+                parts[f"{stack}_norms"] = AdapterPart(sites, Gain(getattr(config, str(eps))))
+                tables[f"{stack}_norms"] = Table({"weight": (config.hidden_size,)}, len(sites), tasks)
         return PerTaskNorms(parts, tables)
 
     @property
@@ -176,6 +181,6 @@ class AdapterDrop(AdapterDagger):
             return super().sites(config)
         if self.dropped < 0:
             raise ValueError(f"dropped: expected 0 or more layers, received {self.dropped}")
-        depths = {stack: layer_count(config, stack) for stack in self.stacks}
+        depths = {stack: layer_count(config, stack) for stack in self.stacks if stack in family_of(config).stacks}
         kept = {stack: range(min(self.dropped, depth - 1), depth) for stack, depth in depths.items()}
         return {stack: tuple(select_sites(config, self.places, [stack], layers)) for stack, layers in kept.items()}

@@ -203,7 +203,7 @@ class HypercomplexMethod(BottleneckOptions, Method):
         across = self.rule_tasks == "shared"
         adapter = self.adapter(config)
         parts = {stack: AdapterPart(sites, adapter) for stack, sites in self.sites(config).items()}
-        widths, built = (config.d_model, self.bottleneck(config), self.n, self.rank), isinstance(adapter, Serial)
+        widths, built = (config.hidden_size, self.bottleneck(config), self.n, self.rank), isinstance(adapter, Serial)
         generators = {
             name: Hypercomplex(*widths, len(part.sites), tasks, not self.share_rule, built, across) for name, part in parts.items()
         }
@@ -282,7 +282,7 @@ class AdapterLowRank(BottleneckOptions, Method):
         parts = {stack: AdapterPart(sites, adapter) for stack, sites in self.sites(config).items()}
         tables = {}
         for name, part in parts.items():
-            size = (config.d_model, bottleneck, 1, self.rank, len(part.sites), tasks)
+            size = (config.hidden_size, bottleneck, 1, self.rank, len(part.sites), tasks)
             tables[name] = Hypercomplex(*size, own_rule=False, built=not factored)
             init_factors(tables[name].table, rule_std=0.0)
         return TrivialAlgebra(parts, tables)

@@ -18,7 +18,7 @@ from transformers import PretrainedConfig
 from ..core.adapters import ADAPTERS, Parallel
 from ..core.generators import Condition, Heads, Table, TaskEmbedding
 from ..core.method import AdapterPart, Method, Rule, register_method
-from ..core.sites import STACKS, select_sites
+from ..core.sites import STACKS, family_of, select_sites
 from .hyperformer import added, gated
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #5755e7f5
@@ -144,17 +144,20 @@ class ParallelOptions:
 
     def generator(self, config: PretrainedConfig, stack: str, layers: int, tasks: int, source: Source) -> nn.Module:
         "What makes the adapters of a stack."
-        return manual_table(config.d_model, self.size(stack), layers)
+        return manual_table(config.hidden_size, self.size(stack), layers)
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         parts, generators, adapter = {}, {}, ParallelNormed() if self.norm_input else Parallel()
-        for stack, source in zip(STACKS, self.sources, strict=True):
+        chosen = {stack: source for stack, source in zip(STACKS, self.sources, strict=True) if stack in family_of(config).stacks}
+        if set(chosen.values()) == {"none"}:
+            raise ValueError(f"a {config.model_type} backbone has no encoder, so decoder='none' leaves nothing to train")
+        for stack, source in chosen.items():
             if source != "none":
                 sites = tuple(select_sites(config, ["feedforward"], [stack]))
                 parts[stack] = AdapterPart(sites, adapter, per_example=source == "generated")
                 generators[stack] = self.generator(config, stack, len(sites), tasks, source)
         rule = Rule(parts, generators)
-        rule.readings = 2 if self.sources[0] == "generated" else int(self.sources[1] == "generated")
+        rule.readings = 2 if chosen.get("encoder") == "generated" else int(chosen["decoder"] == "generated")
         return rule
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #5a2833bb
@@ -187,7 +190,7 @@ class WrittenMethod(ParallelOptions, Method):
 
     def writer(self, config: PretrainedConfig, stack: str, layers: int) -> AdapterWriter:
         "The network that writes the adapters of a stack."
-        width, size, hidden = config.d_model, self.size(stack), self.hypernetwork_width
+        width, size, hidden = config.hidden_size, self.size(stack), self.hypernetwork_width
         scale = {"1": 1.0, "1/sqrt(E)": hidden**-0.5, "1/E": 1 / hidden}[self.weight_scale]
         base = manual_table(width, size, layers) if self.base else None
         return AdapterWriter(layers, width, size, hidden, self.layer_width, scale, base, self.gate)
@@ -195,7 +198,7 @@ class WrittenMethod(ParallelOptions, Method):
     def generator(self, config: PretrainedConfig, stack: str, layers: int, tasks: int, source: Source) -> nn.Module:
         if source == "task":
             own = layers if self.site_embeddings else None
-            return FromTask(tasks, config.d_model, self.writer(config, stack, layers), own)
+            return FromTask(tasks, config.hidden_size, self.writer(config, stack, layers), own)
         return super().generator(config, stack, layers, tasks, source)
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #314505ab
@@ -235,5 +238,5 @@ class Hyperdecoder(WrittenMethod):
     def generator(self, config: PretrainedConfig, stack: str, layers: int, tasks: int, source: Source) -> nn.Module:
         if source != "generated":
             return super().generator(config, stack, layers, tasks, source)
-        first = manual_table(config.d_model, self.size(stack), layers) if stack == "encoder" else None
-        return FromInput(config.d_model, self.writer(config, stack, layers), self.mlp, first)
+        first = manual_table(config.hidden_size, self.size(stack), layers) if stack == "encoder" else None
+        return FromInput(config.hidden_size, self.writer(config, stack, layers), self.mlp, first)

@@ -170,7 +170,7 @@ class HyperFormerFamily(BottleneckOptions, Method):
 
     def hypernetwork(self, config: PretrainedConfig, part: AdapterPart, first_site: int = 0) -> Hypernetwork:
         "The network that writes the adapters of one part, whose first site has this number in the model."
-        shapes = part.adapter.shapes(config.d_model, self.bottleneck(config))
+        shapes = part.adapter.shapes(config.hidden_size, self.bottleneck(config))
         if self.layer_norm == "shared":
             shapes = {name: shape for name, shape in shapes.items() if name not in ("gamma", "beta")}
         return Hypernetwork(
@@ -189,7 +189,7 @@ class HyperFormerFamily(BottleneckOptions, Method):
 
     def norm_table(self, config: PretrainedConfig, part: AdapterPart) -> Table:
         "An ordinary layer norm for each site, shared by the tasks."
-        table = Table({"gamma": (config.d_model,), "beta": (config.d_model,)}, len(part.sites), 1, shared=("gamma", "beta"))
+        table = Table({"gamma": (config.hidden_size,), "beta": (config.hidden_size,)}, len(part.sites), 1, shared=("gamma", "beta"))
         init_bottleneck(table)
         return table
 

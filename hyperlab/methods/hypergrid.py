@@ -314,6 +314,9 @@ class HyperGrid(Method):
     train: Literal["all-but-embeddings", "gates"] = "all-but-embeddings"
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
+        if not hasattr(config, "is_gated_act"):
+            why = "its gates read the first token of an encoder's text and of an answer, and its products have no bias"
+            raise ValueError(f"{self.title} is defined for the T5 family and not for {config.model_type}: {why}")
         rows, columns = self.grid(config)
         shapes = grid_shapes(self.variant, rows, columns, getattr(config, self.gate_input))
         per_task = [n for n in shapes if n.startswith("global") and self.global_part == "task"]

@@ -8,7 +8,7 @@ __all__ = ['LowRank', 'Polytropon']
 # %% ../../nbs/methods/08_polytropon.ipynb #697559cf
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -20,7 +20,8 @@ from ..core.adapters import ADAPTERS, Adapter
 from ..core.functional import AdapterWeights, by_example, examples_in
 from ..core.generators import Condition, TaskEmbedding
 from ..core.method import AdapterPart, Method, Rule, register_method
-from ..core.sites import STACKS, select_sites
+from ..core.backbones import site_widths
+from ..core.sites import Site, all_sites, family_of
 
 # %% ../../nbs/methods/08_polytropon.ipynb #6cc43789
 @dataclass(frozen=True)
@@ -41,6 +42,9 @@ class LowRank(Adapter):
         rows = by_example(x, examples_in(weights, {"down": 2, "up": 2}))
         y = torch.bmm(torch.bmm(rows, down.transpose(1, 2)), up.transpose(1, 2) / self.rank)
         return y.view(*x.shape[:-1], up.shape[1])
+
+    def update(self, weights: AdapterWeights) -> Tensor | None:
+        return weights["up"] @ weights["down"] / self.rank
 
 
 ADAPTERS["LowRank"] = LowRank
@@ -81,6 +85,24 @@ class SkillRule(Rule):
         return chosen / chosen.sum(-1, keepdim=True).clamp(min=1e-12)
 
 # %% ../../nbs/methods/08_polytropon.ipynb #e21081f2
+def attention_groups(config: PretrainedConfig) -> dict[str, tuple[Site, ...]]:
+    "The attention projections of each stack that have the same widths, {stack_letters: sites}; o is a group of its own."
+    widths, groups = site_widths(config), {}
+    for stack, row in family_of(config).stacks.items():
+        here = [s for s in all_sites(config) if s.stack == stack and s.sublayer in ("attention", "cross") and "." in s.place]
+        kinds = dict.fromkeys(s.place.partition(".")[2] for s in here if not s.place.endswith("norm"))
+        by_width: dict[Any, str] = {}
+        for kind in kinds:
+            example = next(s for s in here if s.place.endswith(f".{kind}"))
+            key = ("o",) if kind == "o" else widths[str(example)]
+            by_width[key] = by_width.get(key, "") + kind
+        for letters in by_width.values():
+            inside = [p for p in row.places if p.partition(".")[2] in ([letters] if letters in kinds else list(letters))]
+            found = [s for p in inside for s in here if s.place == p]
+            groups[f"{stack}_{letters}"] = tuple(found)
+    return groups
+
+# %% ../../nbs/methods/08_polytropon.ipynb #382739e2
 @register_method
 @dataclass(frozen=True, kw_only=True)
 class Polytropon(Method):
@@ -98,12 +120,8 @@ class Polytropon(Method):
         if min(self.skills, self.rank) < 1 or self.temperature <= 0:
             received = f"{self.skills}, {self.rank}, {self.temperature}"
             raise ValueError(f"expected skills, rank and temperature above 0, received {received}")
-        inner, parts, skills = config.d_kv * config.num_heads, {}, {}
-        adapter = LowRank(self.rank)
-        shapes = {"qkv": adapter.shapes(config.d_model, inner), "o": adapter.shapes(inner, config.d_model)}
-        for stack in STACKS:
-            for group, shape in shapes.items():
-                places = [f"{s}.{p}" for s in ("attention", "cross")[: 1 + (stack == "decoder")] for p in group]
-                part = AdapterPart(tuple(select_sites(config, places, [stack])), adapter)
-                parts[f"{stack}_{group}"], skills[f"{stack}_{group}"] = part, Skills(shape, len(part.sites), self.skills)
+        parts, skills, adapter = {}, {}, LowRank(self.rank)
+        for name, sites in attention_groups(config).items():
+            shape = adapter.shapes(*site_widths(config)[str(sites[0])])
+            parts[name], skills[name] = AdapterPart(sites, adapter), Skills(shape, len(sites), self.skills)
         return SkillRule(parts, skills, TaskEmbedding(tasks, self.skills), self.temperature)

@@ -17,7 +17,7 @@ from ..core.adapters import ADAPTERS, Adapter
 from ..core.functional import AdapterWeights
 from ..core.generators import Table
 from ..core.method import AdapterPart, Method, Rule, register_method
-from ..core.sites import select_sites
+from ..core.sites import has_encoder, select_sites
 
 # %% ../../nbs/methods/04_prompt_tuning.ipynb #009a22d0
 @dataclass(frozen=True)
@@ -63,12 +63,15 @@ class PromptTuning(Method):
     init: Literal["random", "vocabulary"] = "random"  # Prompt tuning-R and Prompt tuning-T
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
+        if not has_encoder(config):
+            why = "behind a decoder's cache they would shift every position that generate counts"
+            raise ValueError(f"{self.title} puts vectors before an encoder's input, and {config.model_type} has no encoder: {why}")
         if self.length < 1:
             raise ValueError(f"length: expected 1 or more vectors, received {self.length}")
         if self.init == "vocabulary" and self.length > config.vocab_size:
             raise ValueError(f"length: expected at most {config.vocab_size}, the vocabulary's rows, received {self.length}")
         sites = tuple(select_sites(config, ["input"]))
-        table = Table({"prompt": (self.length, config.d_model)}, 1, tasks)
+        table = Table({"prompt": (self.length, config.hidden_size)}, 1, tasks)
         for prompt in table.of("prompt"):
             nn.init.uniform_(prompt, -0.5, 0.5)
         rule = PromptRule({"prompt": AdapterPart(sites, Prompt())}, {"prompt": table})

@@ -2,12 +2,14 @@
 
 import pytest
 import torch
-from conftest import BACKWARD, TASKS, awaken, close, close_gradients, tiny_backbone
+from conftest import BACKWARD, ONE_STACK, OTHER_FAMILIES, TASKS, awaken, close, close_gradients, tiny_backbone, tiny_family
 from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
+    LlamaConfig,
+    LlamaModel,
     MT5Config,
     MT5ForConditionalGeneration,
+    OPTConfig,
+    OPTForCausalLM,
     T5Config,
     T5EncoderModel,
     T5ForConditionalGeneration,
@@ -50,6 +52,41 @@ def test_every_sublayer_can_be_reached_and_left(name: str, batch: dict) -> None:
     assert torch.equal(backbone(**batch).logits, plain)
 
 
+@pytest.mark.parametrize("name", OTHER_FAMILIES)
+def test_every_place_of_other_families_can_be_reached_and_left(name: str, batch: dict) -> None:
+    backbone = tiny_family(name)
+    sites, inputs = hl.core.SiteMap(backbone), {"input_ids": batch["input_ids"]}
+    if name in ("bart", "mbart"):
+        inputs["decoder_input_ids"] = batch["input_ids"][:, :4]
+    plain, keys = backbone(**inputs).logits, list(backbone.state_dict())
+    for site in (s for s in sites if s.place != "input"):
+        with hl.core.attach(backbone, {site: lambda v: torch.sin(3 * v)}, how="after"):
+            assert not torch.equal(backbone(**inputs).logits, plain), site
+            assert list(backbone.state_dict()) == keys
+        for how in ("beside", "beside_norm") if site.place in ("feedforward", "attention", "cross") else ():
+            with hl.core.attach(backbone, {site: torch.sin}, how=how):
+                assert not torch.equal(backbone(**inputs).logits, plain), (how, site)
+    assert torch.equal(backbone(**inputs).logits, plain)
+
+
+@pytest.mark.rounding
+@pytest.mark.parametrize("name", OTHER_FAMILIES)
+def test_beside_is_added_to_the_stream(name: str, batch: dict) -> None:
+    "What stands beside the last feed-forward network of a decoder without a norm behind it moves its result by as much."
+    backbone = tiny_family(name)
+    stack = backbone.get_submodule("model.decoder" if name in ("bart", "mbart") else "transformer" if name == "gpt2" else "model")
+    inputs = {"input_ids": batch["input_ids"]}
+    seen: list[torch.Tensor] = []
+    norm = {"bart": stack.layers[-1].final_layer_norm if name == "bart" else None, "gpt2": getattr(stack, "ln_f", None)}
+    behind = norm.get(name) or (stack.layer_norm if name == "mbart" else stack.norm)
+    handle = behind.register_forward_pre_hook(lambda _, args: seen.append(args[0]))
+    backbone(**inputs)
+    with hl.core.attach(backbone, {"decoder.1.feedforward": lambda x: 0 * x + 1.5}, how="beside"):
+        backbone(**inputs)
+    handle.remove()
+    close("stream", seen[1], seen[0] + 1.5)
+
+
 @pytest.mark.rounding
 @pytest.mark.parametrize("name", FAMILY)
 def test_methods_run_on_every_family(name: str, batch: dict) -> None:
@@ -75,9 +112,11 @@ def test_cross_attention_can_be_adapted(batch: dict) -> None:
 
 
 def test_other_backbones_are_refused_with_what_is_supported() -> None:
-    bart = BartForConditionalGeneration(BartConfig(vocab_size=50, d_model=16, encoder_layers=1, decoder_layers=1))
-    with pytest.raises(ValueError, match=r"family 'bart' are not supported; supported are: t5 \(T5, T5 v1.1, Flan-T5, ByT5\); mt5"):
-        hl.adapt(bart, "hyperformer++", "rte")
+    opt = OPTForCausalLM(OPTConfig(vocab_size=50, hidden_size=16, ffn_dim=16, num_hidden_layers=1, num_attention_heads=2))
+    with pytest.raises(ValueError, match=r"family 'opt' are not supported; supported are: t5 \(T5, T5 v1.1, Flan-T5, ByT5\); mt5"):
+        hl.adapt(opt, "hyperformer++", "rte")
+    with pytest.raises(ValueError, match="expected a decoder with an output layer, such as LlamaForCausalLM"):
+        hl.adapt(LlamaModel(LlamaConfig(**ONE_STACK, vocab_size=50)), "hyperformer++", "rte")
     with pytest.raises(ValueError, match="expected an encoder-decoder with an output layer"):
         hl.adapt(T5EncoderModel(T5Config(**SHAPE, num_layers=1)), "hyperformer++", "rte")
     with pytest.raises(TypeError, match="expected a transformers model as backbone, received dict"):

@@ -6,7 +6,20 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import PROJECT, SEED, SMALL, TASKS, awaken, close, close_gradients, fell, tiny_backbone
+from conftest import (
+    OTHER_FAMILIES,
+    PROJECT,
+    SEED,
+    SMALL,
+    TASKS,
+    awaken,
+    batch_for,
+    close,
+    close_gradients,
+    fell,
+    tiny_backbone,
+    tiny_family,
+)
 
 import hyperlab as hl
 
@@ -197,3 +210,65 @@ def test_saved_models_load_in_a_new_process_with_identical_logits(tmp_path: Path
     for name, logits in expected.items():
         assert logits.keys() == loaded[name].keys()
         assert all(torch.equal(logits[task], loaded[name][task]) for task in logits), name
+
+
+# What a method is refused for on a family, and what the error says.
+ALONE = [name for name in OTHER_FAMILIES if name not in ("bart", "mbart")]
+REFUSED = {("prompt-tuning", name): "no encoder" for name in ALONE}
+REFUSED |= {("hypergrid", name): "defined for the T5 family" for name in OTHER_FAMILIES}
+REFUSED |= {("adapter", name): "train_norms=False" for name in ("bart", "mbart", "gpt2", "gemma3_text")}
+PAIRS = [(method, family) for method in METHODS for family in OTHER_FAMILIES if (method, family) not in REFUSED]
+
+
+@pytest.mark.parametrize(("method", "family"), REFUSED)
+def test_a_method_that_does_not_carry_over_says_why(method: str, family: str) -> None:
+    with pytest.raises(ValueError, match=REFUSED[method, family]):
+        hl.adapt(tiny_family(family), method, TASKS, **SMALL.get(method, {}))
+
+
+@pytest.mark.rounding
+@pytest.mark.parametrize(("method", "family"), PAIRS)
+def test_every_method_on_every_family(method: str, family: str, batch: dict, tmp_path: Path) -> None:
+    model = awaken(hl.adapt(tiny_family(family), method, TASKS, **SMALL.get(method, {}))).eval()
+    given = batch_for(model.backbone, batch)
+    output = model(**given, task=MIXED)
+    output.loss.backward()
+    for key, parameter in model.named_parameters():
+        assert (parameter.grad is not None) == parameter.requires_grad, key
+    assert hl.cost(model).count.trained == sum(p.numel() for p in model.parameters() if p.requires_grad)
+    with torch.no_grad():
+        check_tasks(model, given, output.logits)
+        check_answers(model, given)
+        logits = model(**given, task="rte").logits
+        loaded = hl.load(model.save(tmp_path), backbone=tiny_family(family))
+        assert torch.equal(loaded(**given, task="rte").logits, logits)
+    plain = tiny_family(family)(**given).logits
+    assert not torch.allclose(plain, logits, atol=1e-4)
+    if not model.method.trains.startswith("all"):
+        assert torch.equal(model.detach()(**given).logits, plain)
+
+
+def check_tasks(model: hl.AdaptedModel, given: dict, mixed: torch.Tensor) -> None:
+    "A mixed batch is its tasks alone, and a task that is added is a copy that changes no other."
+    for task in TASKS:
+        close(f"logits of {task}", mixed[rows_of(task)], model(**part(given, rows_of(task)), task=task).logits)
+    before = model(**given, task="rte").logits
+    model.add_task("new", like="rte")
+    assert torch.equal(model(**given, task="rte").logits, before)
+    close("logits of the new task", model(**given, task="new").logits, before)
+
+
+def check_answers(model: hl.AdaptedModel, given: dict) -> None:
+    "Answers of a mixed batch are those of the rows alone, with beams and without a cache; static adapters give the same."
+    ids, mask = given["input_ids"], given["attention_mask"]
+    for beams in (1, 2):
+        options = {"max_new_tokens": 4, "min_new_tokens": 4, "num_beams": beams}
+        together = model.generate(ids, task=MIXED, attention_mask=mask, **options)
+        for row in (0, 1, 4):  # the last two are padded
+            real = mask[row].bool()
+            alone = model.generate(ids[row, real].unsqueeze(0), task=MIXED[row], **options)
+            assert torch.equal(together[row : row + 1], alone)
+        assert torch.equal(together, model.generate(ids, task=MIXED, attention_mask=mask, use_cache=False, **options))
+        if not model.rule.reads_input:
+            static = model.materialize("rte").generate(ids, attention_mask=mask, **options)
+            assert torch.equal(static, model.generate(ids, task="rte", attention_mask=mask, **options))
