@@ -66,10 +66,10 @@ def measurements(one: Experiment, facts: "pd.DataFrame") -> list[Measurement]:
             rows.setdefault(key, []).append(row)
     found = []
     for key, of_run in rows.items():
-        shared = sorted(of_run, key=lambda row: row.tasks != 1)  # of two rows with a backbone, the one with more tasks is kept
-        reported = {row.backbone: value for row in shared if (value := printed_average(row)) is not None}
+        shared = sorted(of_run, key=lambda row: row.tasks == 1)  # a model for all tasks counts first
+        reported = {row.backbone: value for row in reversed(shared) if (value := printed_average(row)) is not None}
         scores, trained = [r["average_metrics"] for r in runs[key]], int(runs[key][0]["trained"])
-        found.append(Measurement(shared[-1].label, scores, trained, reported))
+        found.append(Measurement(shared[0].label, scores, trained, reported))
     return found
 
 
@@ -117,10 +117,10 @@ def order_sentence(found: Sequence[Measurement]) -> str:
     same = lambda some: sum(pair.difference > 0 for pair in some)
     turned = list(dict.fromkeys(f"{p.behind.label} above {p.ahead.label}" for p in clear if p.difference < 0))
     more = f" and {len(turned) - 4} more" if len(turned) > 4 else ""
-    word = "agrees" if clear and not turned else "is not decided" if not clear else "disagrees in part" if same(clear) else "disagrees"
+    word = "is not decided" if not clear else "agrees" if not turned else "disagrees in part" if same(clear) else "disagrees"
     opposite = f" Clearly the other way round: {', '.join(turned[:4])}{more}." if turned else ""
-    return (f"The direction {word}: of {len(pairs)} pairs of rows, {same(pairs)} come out in the paper's order; of the {len(clear)} that "
-            f"differ by more than two standard errors over seeds, {same(clear)} do.{opposite}")  # fmt: skip
+    return (f"The direction {word}: of {len(pairs)} pairs of rows, {same(pairs)} come out in the paper's order; of "
+            f"the {len(clear)} that differ by more than two standard errors over seeds, {same(clear)} do.{opposite}")  # fmt: skip
 
 # %% ../../nbs/experiments/15_agreement.ipynb #0d2f3ad8
 def size_sentence(one: Experiment, facts: "pd.DataFrame") -> str:
@@ -134,8 +134,9 @@ def size_sentence(one: Experiment, facts: "pd.DataFrame") -> str:
     few, many = lead.iloc[0], lead.iloc[-1]
     word = "agrees" if few > 0 and few > many else "disagrees"
     title = get_method(proposed).title
-    return (f"The direction {word}: the paper has {title} ahead where examples are few, by less with more of them. Here it is ahead of the others at "
-            f"{int((lead > 0).sum())} of {len(lead)} sizes; against the best of them it has {few:+.1f} points at {lead.index[0]:,} examples and "
+    ahead = f"{int((lead > 0).sum())} of {len(lead)} sizes"
+    return (f"The direction {word}: the paper has {title} ahead where examples are few, by less with more of them. Here it is "
+            f"ahead of the others at {ahead}; against the best of them it has {few:+.1f} points at {lead.index[0]:,} examples and "
             f"{many:+.1f} at {lead.index[-1]:,}.")  # fmt: skip
 
 # %% ../../nbs/experiments/15_agreement.ipynb #22c26b66
@@ -145,7 +146,8 @@ def agreement_table(found: Sequence[Measurement]) -> "pd.DataFrame":
 
     backbones = list(dict.fromkeys(name for one in found for name in one.reported))
     spread = lambda one: variance(one.scores) ** 0.5 if len(one.scores) > 1 else float("nan")
-    lines = [{"row": one.label, "trained": one.trained, "measured on nano": cell(fmean(one.scores), spread(one)), "seeds": len(one.scores),
+    lines = [{"row": one.label, "trained": one.trained, "measured on nano": cell(fmean(one.scores), spread(one)),
+              "seeds": len(one.scores),
               **{f"reported, {name}": f"{one.reported[name]:.2f}" if name in one.reported else "" for name in backbones}}
              for one in found]  # fmt: skip
     return pd.DataFrame(lines)

@@ -19,7 +19,7 @@ from ..core.errors import check_names
 from ..core.method import get_method
 from .paper_studies import FIGURE_9, LOW_RESOURCE, STUDIES, Variant, options_for, variants_of
 from .shipped_results import shipped_results
-from .workbooks import plan_run, read_options_text, read_task_names
+from .workbooks import plan_run, read_task_names
 from ..papers.tables import PAPERS, PaperRow, paper_table
 from ..papers.parameters import cost
 

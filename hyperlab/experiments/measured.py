@@ -98,7 +98,8 @@ def measured_run(run: Run) -> Measured:
 def measured_fact(record: Mapping[str, Any]) -> Measured:
     "A record that was packed from a run."
     known = lambda name: record[name] if record.get(name) == record.get(name) else None  # NaN where a record lacks it
-    of_run = record["method"], record["options"], (record["backbone"] or "random").rpartition("/")[2], record["seed"], record["tasks"]
+    backbone = (record["backbone"] or "random").rpartition("/")[2]
+    of_run = record["method"], record["options"], backbone, record["seed"], record["tasks"]
     return Measured(*of_run, known("share") or 0.0, int(record["steps"]), (), validation=known("validation"))
 
 

@@ -224,7 +224,7 @@ def reproduce_command(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dry-run", action="store_true", help="say what it takes, and start nothing")
     parser.add_argument("--workers", type=int, default=1, help="runs at a time")
     parser.add_argument("--retry", action="store_true", help="run again what failed")
-    parser.add_argument("--pack", action="store_true", help="start nothing; write the finished nano runs into the package's records")
+    parser.add_argument("--pack", action="store_true", help="start nothing; write finished nano runs into the package's records")
     parser.add_argument("--on", choices=list(BACKENDS), default="local")
     given = parser.parse_args(arguments)
     try:

@@ -20,11 +20,15 @@ from typing import Any
 
 import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 
 from hyperlab.core.files import read_json
 
-COST, SHIPPED = (importlib.import_module(f"hyperlab.{module}") for module in ("papers.parameters", "experiments.shipped_results"))
+COST, SHIPPED, AGREEMENT = (
+    importlib.import_module(f"hyperlab.{module}")
+    for module in ("papers.parameters", "experiments.shipped_results", "experiments.agreement")
+)
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(p for p in (ROOT / "nbs").rglob("*.ipynb") if not {".ipynb_checkpoints", "runs"} & set(p.parts))
 
@@ -162,6 +166,14 @@ def moved_fits(fits: Any) -> Any:
                        **{"zero-shot": fits["zero-shot"] + noise})  # fmt: skip
 
 
+def moved_facts(facts: Any) -> Any:
+    "Records of twice as many runs with other scores, parameters and sizes."
+    rng = np.random.default_rng(0)
+    twice = pd.concat([facts, facts], ignore_index=True)
+    more = {"trained": twice["trained"] * 3 + 1, "max_examples": twice["max_examples"] * 10 + 3}
+    return twice.assign(average_metrics=twice["average_metrics"] + rng.normal(9_000, 900, len(twice)), **more)
+
+
 def move_sources(patch: pytest.MonkeyPatch) -> None:
     "Other results, other counts, and other figures of the papers; no code is touched that makes a table of them."
     results, count, reported, unpack = SHIPPED.shipped_results, COST.count_method, COST.reported_figures, SHIPPED.unpack_fits
@@ -174,6 +186,9 @@ def move_sources(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SHIPPED, "shipped_results", more_results)
     patch.setattr(SHIPPED, "read_json", lambda path: moved(read_json(path)))
     patch.setattr(SHIPPED, "unpack_fits", lambda path: moved_fits(unpack(path)))
+    facts = AGREEMENT.shipped_facts
+    patch.setattr(AGREEMENT, "shipped_facts", lambda one: moved_facts(facts(one)))
+    patch.setattr(AGREEMENT, "printed_average", lambda row: None if row.average is None else row.average * 0.7 + 3)
     patch.setattr(COST, "count_method", lambda *a: replace(c := count(*a), backbone=3 * c.backbone))
     patch.setattr(COST, "reported_figures", lambda *a: {k: other(v) for k, v in reported(*a).items()})
 
@@ -182,10 +197,13 @@ Cells = list[list[str]]  # the figures of each cell of a row
 
 
 def by_label(page: str) -> dict[tuple[str, ...], list[Cells]]:
-    "Figures of each row, by the cells that hold none; the 5 of T5 is no figure."
+    "Figures of each row, by the cells that hold none; the 5 of T5 is no figure, nor is what is part of a row's name."
     rows: dict[tuple[str, ...], list[Cells]] = {}
     for row in typed_in_text(page):
-        found = [(cell.strip(), re.findall(rf"(?<![A-Za-z]){NUMBER}", cell)) for cell in row.strip().strip("|").split("|")]
+        inner = row.strip().strip("|").split("|")
+        found = [(cell.strip(), re.findall(rf"(?<![A-Za-z]){NUMBER}", cell)) for cell in inner]
+        if re.search("[A-Za-z]", inner[0]) and not RESULT.search(inner[0]):
+            found[0] = (inner[0].strip(), [])  # a name, such as OutGate (16)
         rows.setdefault(tuple(cell for cell, inside in found if cell and not inside), []).append([inside for _, inside in found])
     return rows
 

@@ -1,0 +1,149 @@
+"""Every table and figure of the papers from one command: its plan, its runs, its table, and what is shipped of it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hyperlab as hl
+from hyperlab.experiments import known_experiments as known
+from hyperlab.experiments.known_experiments import Experiment, Scale, all_experiments, experiment, experiment_folder, jobs_of
+from hyperlab.experiments.measured import measure_more, more_scores
+from hyperlab.experiments.paper_studies import read_facts
+from hyperlab.experiments.reproduce import (
+    experiment_table, pack_experiments, reproduce, reproduce_command, shipped_path, source_of, unfilled_rows)  # fmt: skip
+from hyperlab.papers.tables import known_tables
+
+TINY = Scale("nano", {"steps": 2, "eval_every": 2, "batch_size": 4, "max_examples": 16, "eval_examples": 6})
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    "The nano scale with two updates on two small tasks."
+    monkeypatch.setitem(known.SCALES, "nano", TINY)
+    monkeypatch.setitem(known.NANO_TASKS, "glue", "nano-rte,nano-mrpc")
+
+
+def made(one: Experiment, folder: Path, methods: tuple[str, ...], seeds: int = 1) -> list[hl.Run]:
+    "The runs of some methods of an experiment, trained here as the train workbook does."
+    place, jobs = experiment_folder(one, "nano", folder), jobs_of(one, "nano", seeds)
+    chosen = [job for job in jobs if job.parameters["method"] in methods]
+    return [hl.plan_run(**job.parameters, run_dir=str(place / job.folder)).train(progress=False) for job in chosen]
+
+
+def cells(table: Any, line: str, column: str) -> list[str]:
+    return [str(value) for value in table[table["line"] == line][column] if value]
+
+
+# ---------------------------------------------------------------------- the plan
+
+
+def test_every_known_table_is_an_experiment_with_a_command() -> None:
+    named = {(one.paper, one.table) for one in all_experiments().values() if one.table}
+    assert set(known_tables()) <= named
+    assert all(one.command.endswith(f"{one.paper} {one.name}") for one in all_experiments().values())
+
+
+@pytest.mark.parametrize("scale", ["nano", *(pytest.param(scale, marks=pytest.mark.slow) for scale in ("small", "paper"))])
+def test_a_dry_run_plans_everything_and_leaves_no_row_unfilled(scale: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reproduce_command(["--dry-run", "--scale", scale, "--seeds", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "can't be filled" not in said
+    for one in all_experiments().values():
+        assert f"{one.paper} {one.name}: {one.asks}" in said
+    assert len([line for line in said.splitlines() if " hours of one device" in line]) >= 35
+
+
+def test_a_row_that_no_job_fills_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, without = experiment("hyperdecoders", 5), known.row_variants
+    monkeypatch.setattr(known, "row_variants", lambda *a: [found for found in without(*a) if found[0].method != "full"])
+    table = known_tables()["hyperdecoders", 5]
+    assert set(unfilled_rows(one, "nano")) == {row.label for row in table.rows if row.method == "full"}
+
+
+def test_unknown_names_are_refused_with_those_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="experiment of hyperformer.*table-99.*table-1"):
+        experiment("hyperformer", 99)
+    with pytest.raises(ValueError, match="paper.*hyperforma.*hyperformer"):
+        reproduce("hyperforma", 1)
+    with pytest.raises(ValueError, match="scale.*huge.*nano"):
+        jobs_of(experiment("hyperformer", 1), "huge")
+    for wrong in (["hyperforma"], ["hyperformer", "table-99"], ["hyperformer", "1", "--scale", "huge"]):
+        with pytest.raises(SystemExit, match="2"):
+            reproduce_command(wrong)
+    assert "hyperformer" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------- runs and their table
+
+
+@pytest.mark.slow
+def test_an_experiment_runs_is_resumed_and_lands_in_its_table(
+    tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = known.row_variants(experiment("hyperformer", 1), TINY)
+    two = [found for found in every if found[0].method in ("full", "hyperformer++")]
+    monkeypatch.setattr(known, "row_variants", lambda *a: two)
+    asked = ["hyperformer", "table-1", "--seeds", "1", "--folder", str(tmp_path)]
+    assert reproduce_command(asked) == 0
+    first = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")}
+    assert len(first) == 2
+    one = experiment("hyperformer", 1)
+    table = experiment_table(one, "nano", tmp_path)
+    assert len(cells(table, "measured", "rte")) == 4, "two methods, each beside the reported rows of two backbones"
+    assert len(cells(table, "reported", "rte")) == len(known_tables()["hyperformer", 1].rows)
+    assert reproduce_command(asked) == 0
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")} == first, "finished runs are kept"
+    assert "measured" in capsys.readouterr().out
+
+
+def test_a_table_is_filled_from_runs_or_from_packed_records(tiny: None, tmp_path: Path) -> None:
+    one = experiment("hyperformer", 1)
+    made(one, tmp_path / "runs", ("full", "adapter-dagger"))
+    from_runs = experiment_table(one, "nano", tmp_path / "runs")
+    assert len(cells(from_runs, "measured", "rte")) == 4 and not cells(from_runs, "measured", "cola")
+    (packed,) = pack_experiments([one, experiment("hyperformer", 4)], tmp_path / "runs", tmp_path / "shipped")
+    facts = read_facts(packed)
+    assert sorted(facts["method"]) == ["adapter-dagger", "full"] and facts["share"].gt(0).all()
+    assert packed == tmp_path / "shipped" / shipped_path(one).name
+
+
+def test_shipped_records_count_as_measured(tmp_path: Path) -> None:
+    one = experiment("hyperformer", 1)
+    assert source_of(one, "nano", tmp_path) == shipped_path(one) and source_of(one, "small", tmp_path) is None
+    page = hl.known_experiments(tmp_path)
+    state = page.set_index(["paper", "name"])["state"]
+    assert state["hyperformer", "table-1"] == f"measured on nano ({len(read_facts(shipped_path(one)))} runs, shipped)"
+    assert state["hyperformer", "figure-1"] == "a drawing" and state["compacter", "table-4"] == "computed"
+    assert state["hyperdecoders", "table-16"] == "not run"
+    table = experiment_table(one, "nano", tmp_path)
+    assert len(cells(table, "measured", "average")) >= 10
+
+
+def test_models_are_asked_about_tasks_they_never_saw(tiny: None, tmp_path: Path) -> None:
+    one = experiment("hyperdecoders", 5)
+    runs = made(one, tmp_path, ("task-hypernet", "parallel-adapter"))
+    later = known.later_tasks(one, "nano")
+    assert later == ["nano-trec", "nano-cb"] and not set(later) & {name for run in runs for name in run.result["tasks"]}
+    for run in runs:
+        assert set(measure_more(run, later)["test"]) == set(later)
+        written = (run.path / "more_scores.json").read_bytes()
+        assert measure_more(run, later) == more_scores(run) and (run.path / "more_scores.json").read_bytes() == written
+    table = experiment_table(one, "nano", tmp_path)
+    assert cells(table, "measured", "average") and not cells(table, "measured", "bioasq")
+
+
+def test_encoders_are_read_by_classifiers(tiny: None, tmp_path: Path) -> None:
+    one = experiment("hyperdecoders", 7)
+    (run,) = made(one, tmp_path, ("hyperdecoder",))
+    assert not cells(experiment_table(one, "nano", tmp_path), "measured", "encoder-only")
+    score = measure_more(run, probe=True)["validation"]["encoder-only"]["average of GLUE without STS-B"]
+    assert 0 <= score <= 100
+    assert cells(experiment_table(one, "nano", tmp_path), "measured", "encoder-only") == [f"{score:.2f}"]
+
+
+def test_costs_of_the_small_world_stand_beside_the_papers(tiny: None, tmp_path: Path) -> None:
+    one = experiment("hyperformer", 6)
+    made(one, tmp_path, ("full", "hyperformer++"))
+    table = experiment_table(one, "nano", tmp_path)
+    assert len(cells(table, "measured", "time (min)")) == 2 and len(cells(table, "measured", "difference (%)")) == 1
