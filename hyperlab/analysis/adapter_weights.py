@@ -20,7 +20,7 @@ from ..core.functional import ACTIVATIONS, affine, by_example, examples_in
 from ..core.generators import TaskLike
 from ..core.lean_autograd import NDIMS
 from ..core.model import AdaptedModel
-from ..core.sites import Site
+from ..core.sites import Site, family_of, has_encoder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,14 +103,15 @@ class HiddenUnits:
 def unit_activations(model: AdaptedModel, texts: str | Sequence[str], task: TaskLike | None = None) -> dict[str, Tensor]:
     "What the hidden units of the adapters do with texts, {site: (N, L, D)}; padding is zero, the decoder sees its first token."
     inputs = model.tokenize(texts)
-    start = model.config.decoder_start_token_id or 0
+    start = getattr(model.config, "decoder_start_token_id", 0) or 0
     first = torch.full((len(inputs["input_ids"]), 1), start, device=model.device)
     mask, was_training, units = inputs["attention_mask"], model.training, HiddenUnits()
     model.eval()
     with model.observing(units):
-        model(**inputs, decoder_input_ids=first, task=task)
+        model(**inputs, **({"decoder_input_ids": first} if has_encoder(model.config) else {}), task=task)
     model.train(was_training)
-    return {str(site): seen * mask.unsqueeze(-1) if seen.shape[1] == mask.shape[1] and site.stack == "encoder" else seen
+    reader = next(iter(family_of(model.config).stacks))  # the stack that reads the text
+    return {str(site): seen * mask.unsqueeze(-1) if seen.shape[1] == mask.shape[1] and site.stack == reader else seen
             for site, seen in units.seen.items()}
 
 # %% ../../nbs/analysis/04_adapter_weights.ipynb #c28491a6

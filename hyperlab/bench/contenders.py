@@ -50,7 +50,7 @@ class Workload:
 
     def describe(self, backbone: Any) -> str:
         "The workload and the backbone's shape in words."
-        name = backbone if isinstance(backbone, str) else f"{backbone.model_type} of width {backbone.d_model}"
+        name = backbone if isinstance(backbone, str) else f"{backbone.model_type} of width {backbone.hidden_size}"
         return f"{name}, batch {self.batch_size}, length {self.length} → {self.target}"
 
 # %% ../../nbs/bench/01_contenders.ipynb #ec66f23f

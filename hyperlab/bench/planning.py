@@ -19,6 +19,7 @@ from .measuring import kept_bytes, time_interleaved, total_bytes
 from ..core.backbones import meta_backbone, shape_of
 from ..core.method import Method, get_method
 from ..core.model import AdaptedModel, adapt
+from ..core.sites import family_of, has_encoder, layer_count
 from ..papers.parameters import Count, count_method
 
 if TYPE_CHECKING:
@@ -91,6 +92,10 @@ def trace_step(config: PretrainedConfig, method: Method, load: Workload, tasks: 
 
     model = traced_model(config, method, min(tasks, load.batch_size), dtype)
     batch = load.batch(config.vocab_size, "meta")
+    if not has_encoder(config):  # prompt and answer are one text
+        text = torch.cat([batch["input_ids"], batch["labels"]], 1)
+        seen = torch.zeros(len(text), 1, text.shape[1], text.shape[1], device="meta", dtype=dtype)  # or it looks for padding
+        batch = {"input_ids": text, "labels": text, "attention_mask": seen}
     names = [model.tasks[i % len(model.tasks)] for i in range(load.batch_size)]
     run = lambda **more: model(**batch, task=names, **more).loss
     own = [*model.parameters(), *model.buffers()]
@@ -104,7 +109,8 @@ def trace_step(config: PretrainedConfig, method: Method, load: Workload, tasks: 
         total = counter.get_total_flops()
     model.gradient_checkpointing_enable()
     _, inputs = kept_bytes(lambda: run(use_cache=False), own)  # which transformers would turn off, and say so
-    kept_checkpointed, buffers = inputs + (kept - inputs) // config.num_layers, total_bytes(model.buffers())
+    layers = layer_count(config, next(iter(family_of(config).stacks)))
+    kept_checkpointed, buffers = inputs + (kept - inputs) // layers, total_bytes(model.buffers())
     return Traced(kept, kept_checkpointed, total, forward, held_parameters(model), buffers, len(model.tasks))
 
 # %% ../../nbs/bench/03_planning.ipynb #d8afafb1
@@ -161,8 +167,9 @@ class Forecast:
 # %% ../../nbs/bench/03_planning.ipynb #0c8a473d
 def largest_unit(config: PretrainedConfig) -> int:
     "Parameters of the largest unit that is gathered at once: a decoder block, or the token embedding."
-    block = meta_backbone(config).get_submodule("decoder.block.0")
-    return max(sum(p.numel() for p in block.parameters()), config.vocab_size * config.d_model)
+    stack = family_of(config).stacks["decoder"]
+    block = meta_backbone(config).get_submodule(f"{stack.path}.{stack.blocks}.0")
+    return max(sum(p.numel() for p in block.parameters()), config.vocab_size * config.hidden_size)
 
 # %% ../../nbs/bench/03_planning.ipynb #4be08e24
 def step_seconds(traced: Traced, weights: int, speed: float, bandwidth: float | None, sharded: bool, checkpointing: bool) -> float:

@@ -73,6 +73,7 @@ from .files import (
 from .forward import (
     EncoderCache as EncoderCache,
     IGNORED as IGNORED,
+    as_prompt as as_prompt,
     batch_size_of as batch_size_of,
     being_trained as being_trained,
     call_context as call_context,
@@ -84,6 +85,7 @@ from .forward import (
     generate_tokens as generate_tokens,
     label_positions as label_positions,
     masked_mean as masked_mean,
+    padded_left as padded_left,
     read_input as read_input,
     read_task_features as read_task_features,
     read_tasks as read_tasks,
@@ -93,6 +95,8 @@ from .forward import (
     samples as samples,
     shifted_parameters as shifted_parameters,
     streams_of as streams_of,
+    text_positions as text_positions,
+    tokenize_texts as tokenize_texts,
 )
 from .functional import (
     ACTIVATIONS as ACTIVATIONS,

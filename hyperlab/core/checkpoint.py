@@ -167,7 +167,9 @@ def describe_model(model: Any) -> dict[str, Any]:
         "fingerprint": fingerprint(model.backbone, without=model.trained.names),
     }
     options, versions = model.method.to_dict(), {name: version(name) for name in ("torch", "transformers")}
-    return {"method": model.method.name, "options": options, "tasks": list(model.tasks), "backbone": backbone, "versions": versions}
+    asked: dict[str, Any] = {"chat": True} if model.chat else {}
+    asked |= {"method": model.method.name, "options": options, "tasks": list(model.tasks)}
+    return asked | {"backbone": backbone, "versions": versions}
 
 
 def planned_weights(backbone: PreTrainedModel, method: Method, tasks: Sequence[str]) -> dict[str, Tensor]:

@@ -42,11 +42,11 @@ from hyperlab.core.forward import (
     in_eval_mode,
     read_task_features,
     read_tasks,
-    read_texts,
     run_forward,
     samples,
     shifted_parameters,
     streams_of,
+    tokenize_texts,
 )
 from .generators import Condition, TaskLike, mixture_row, read_condition
 from .hooks import ActiveWeights, Observer, TrainedParameters, claim, put, release
@@ -164,6 +164,7 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         self.rule, self.backbone = rule.to(backbone.device, backbone.dtype), backbone
         self.trained = TrainedParameters(backbone, method.trains)  # the backbone's own
         self.active = ActiveWeights(backbone, rule.parts)
+        self.chat = False  # whether a decoder alone is asked through its tokenizer's chat template
         self.checkpointed = False
         self.checkpoint_options: dict[str, Any] = {}
         self.compiled: Callable[..., Any] | None = None  # forward passes of the backbone, once `compile` was called
@@ -256,8 +257,7 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
 
     def tokenize(self, texts: str | Sequence[str]) -> dict[str, Tensor]:
         "Token ids and mask of texts, (B, L), as the model takes them."
-        made = self.tokenizer(read_texts(texts), return_tensors="pt", padding=True, truncation=True)
-        return {name: made[name].to(self.device) for name in ("input_ids", "attention_mask")}
+        return tokenize_texts(self, texts)
 
     @exclusive
     @torch.no_grad()
@@ -393,6 +393,7 @@ def adapt(
     revision: str | None = None,  # of the backbone on the hub
     dtype: torch.dtype = torch.float32,
     tokenizer: PreTrainedTokenizerBase | None = None,  # if the backbone has no name to load it from
+    chat: bool = False,  # for decoders alone: ask through the tokenizer's chat template
     **options: Any,  # of the method
 ) -> AdaptedModel:
     "A backbone adapted to tasks: frozen, with weights that the method's rule produces."
@@ -407,6 +408,7 @@ def adapt(
         raise ValueError("task_features: expected the features themselves, (tasks, width) or a vector per task, received 'given'")
     loaded, source = load_backbone(backbone, revision, dtype)
     model = AdaptedModel(loaded, chosen, names, source, tokenizer)
+    model.chat = chat
     if isinstance(features, Tensor):
         model.rule.get_buffer("task_embedding.weight").copy_(features)
     return model
@@ -435,6 +437,7 @@ def load(
     check_weights(planned_weights(loaded, method, read_tasks(description["tasks"])), tensors, finite)
     model = AdaptedModel(loaded, method, description["tasks"], source, tokenizer)
     fill(model, tensors, finite)
+    model.chat = bool(description.get("chat", False))
     if fingerprint(model.backbone, without=model.trained.names) != record["fingerprint"]:
         model.detach()
         expected = record["name"] or "the backbone it was saved with"

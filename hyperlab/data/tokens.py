@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.files import _build_once
+from ..core.forward import as_prompt
 from ..core.model import AdaptedModel
+from ..core.sites import has_encoder
 from .benchmarks import as_in_paper, task
 from .prompts import Accepted, Classes
 from .splits import MissingSplit
@@ -98,9 +100,16 @@ def token_ids(tokenizer: "PreTrainedTokenizerBase", texts: list[str]) -> list[li
     return [encoding.ids for encoding in core.encode_batch_fast(texts)]
 
 
-def _cut(ids: list[list[int]], limit: int) -> tuple[list[list[int]], list[int]]:
-    "Ids of at most `limit` tokens, the last of them still </s>; and how many tokens each row lost."
-    return [i if len(i) <= limit else i[: limit - 1] + i[-1:] for i in ids], [max(0, len(i) - limit) for i in ids]
+def _cut(ids: list[list[int]], limit: int, kept: int = 1) -> tuple[list[list[int]], list[int]]:
+    "Ids of at most `limit` tokens, the last of them still </s>, or the last `kept`; and how many tokens each row lost."
+    return [i if len(i) <= limit else i[: limit - kept] + i[-kept:] for i in ids], [max(0, len(i) - limit) for i in ids]
+
+# %% ../../nbs/data/05_tokens.ipynb #5e48ed1c
+def answer_ids(tokenizer: "PreTrainedTokenizerBase", texts: list[str], asked: str) -> list[list[int]]:
+    "Token ids of answers for a decoder alone, each with an end."
+    begin = "" if asked == "chat" else " "
+    end = tokenizer.eos_token_id
+    return [[*tokenizer(f"{begin}{text}", add_special_tokens=False)["input_ids"], end] for text in texts]
 
 # %% ../../nbs/data/05_tokens.ipynb #b06417ca
 def token_features() -> "Features":
@@ -113,15 +122,18 @@ def token_features() -> "Features":
 
 # %% ../../nbs/data/05_tokens.ipynb #3b618e54
 def _encode(
-    table: "pa.Table", tokenizer: "PreTrainedTokenizerBase", source_limit: int, target_limit: int
+    table: "pa.Table", tokenizer: "PreTrainedTokenizerBase", source_limit: int, target_limit: int, asked: str = ""
 ) -> "pa.Table":
-    "Tokenise one batch of rows."
+    "Tokenise one batch of rows; `asked` is plain or chat for a decoder alone."
     import pyarrow as pa
 
     targets = table["target"].to_pylist()
     distinct = list(dict.fromkeys(targets))  # a handful in classification: encode each once
-    known = dict(zip(distinct, token_ids(tokenizer, distinct), strict=True))
-    inputs, source_cut = _cut(token_ids(tokenizer, table["source"].to_pylist()), source_limit)
+    known = dict(zip(distinct, answer_ids(tokenizer, distinct, asked) if asked else token_ids(tokenizer, distinct), strict=True))
+    sources = table["source"].to_pylist()
+    if asked:
+        sources = [as_prompt(tokenizer, source, asked == "chat") for source in sources]
+    inputs, source_cut = _cut(token_ids(tokenizer, sources), source_limit, min(8, source_limit - 1) if asked else 1)
     labels, target_cut = _cut([known[t] for t in targets], target_limit)
     columns = [inputs, labels, [len(i) for i in inputs], [len(i) for i in labels], source_cut, target_cut]
     schema = token_features().arrow_schema
@@ -136,11 +148,19 @@ def _processes(tokenizer: "PreTrainedTokenizerBase", rows: int) -> int | None:
     return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, rows // 2_000)
 
 # %% ../../nbs/data/05_tokens.ipynb #8ffd2d45
-def _check(tokenizer: "PreTrainedTokenizerBase", max_source_length: int, max_target_length: int) -> None:
+def _check(tokenizer: "PreTrainedTokenizerBase", max_source_length: int, max_target_length: int, asked: str = "") -> None:
     "Refuse what would give wrong tokens."
     for name, limit in (("max_source_length", max_source_length), ("max_target_length", max_target_length)):
         if limit < 2: raise ValueError(f"{name} must hold a token and </s>: expected at least 2, received {limit}")
+    if asked and tokenizer.eos_token_id is None:
+        raise ValueError(f"expected a tokenizer with an end of text, received {type(tokenizer).__name__} without one")
+    if asked == "chat" and not getattr(tokenizer, "chat_template", None):
+        raise ValueError(f"{type(tokenizer).__name__} has no chat template: adapt the model with chat=False")
     (ids,) = token_ids(tokenizer, ["a"])
+    if asked and ids[-1:] == [tokenizer.eos_token_id]:
+        raise ValueError(f"expected a tokenizer that leaves a prompt open, as a decoder goes on with it; "
+                         f"{type(tokenizer).__name__} closes texts with {tokenizer.eos_token!r}")
+    if asked: return
     if not ids or ids[-1] != tokenizer.eos_token_id:
         raise ValueError(
             f"expected a tokenizer that closes a text with {tokenizer.eos_token!r}, as T5's do; "
@@ -153,12 +173,14 @@ def tokenize(
     max_source_length: int = 128,  # in tokens, </s> included
     max_target_length: int = 128,
     name: str = "text",  # how the folder's name begins, for the person who looks into data_cache/
+    asked: str = "",  # plain or chat: as prompts and answers of a decoder alone; empty for an encoder and a decoder
 ) -> "Dataset":
     "Token ids of every row (columns: `token_features`), made once and read from the cache ever after."
     from datasets import Dataset, concatenate_datasets
 
-    _check(tokenizer, max_source_length, max_target_length)
-    limits = {"source_limit": max_source_length, "target_limit": max_target_length}
+    _check(tokenizer, max_source_length, max_target_length, asked)
+    limits: dict[str, Any] = {"source_limit": max_source_length, "target_limit": max_target_length}
+    limits |= {"asked": asked} if asked else {}
     facts = {"texts": rows_fingerprint(data), "tokenizer": tokenizer_fingerprint(tokenizer), **limits,
              "columns": list(token_features())}
     if not len(data): return Dataset.from_dict({c: [] for c in token_features()}, features=token_features())
@@ -170,7 +192,7 @@ def tokenize(
 
 # %% ../../nbs/data/05_tokens.ipynb #ebba1410
 def _write_tokens(
-    data: "Dataset", tokenizer: "PreTrainedTokenizerBase", limits: dict[str, int], to: Path, name: str
+    data: "Dataset", tokenizer: "PreTrainedTokenizerBase", limits: dict[str, Any], to: Path, name: str
 ) -> dict[str, int]:
     "Tokenise `data` into Arrow files in the folder `to`, and say what was cut."
     tokens = data.select_columns(list(_TEXTS)).with_format("arrow").map(
@@ -343,9 +365,11 @@ class TaskSplit:
         return kept | {"rows": len(self.rows), "fingerprint": rows_fingerprint(self.rows)}
 
 # %% ../../nbs/data/05_tokens.ipynb #7d5a1831
-def answer_length(entry: Task, tokenizer: Any, protocol: str, labels: str | None = None) -> int:
+def answer_length(entry: Task, tokenizer: Any, protocol: str, labels: str | None = None, asked: str = "") -> int:
     "Tokens of the longest answer of a task."
     texts = entry.label_texts(protocol, labels)
+    if asked and isinstance(entry.answer, Classes) and texts:
+        return max(map(len, answer_ids(tokenizer, list(texts), asked)))
     if isinstance(entry.answer, Classes) and texts:
         return max(map(len, token_ids(tokenizer, list(texts))))
     return entry.max_target_length
@@ -369,8 +393,9 @@ def load_task_split(
     rows = entry.load(split, protocol, name_in_prompt=keeps_name, max_examples=max_examples, **load)
     chunks = context_chunks(entry, rows, model.tokenizer)
     texts, limits = rows if chunks is None else chunks, (entry.max_source_length, entry.max_target_length)
-    tokens = tokenize(texts, model.tokenizer, *limits, name=f"{name}-{split}")
-    return TaskSplit(entry, rows, tokens, answer_length(entry, model.tokenizer, protocol, load.get("labels")), chunks)
+    asked = "" if has_encoder(model.config) else "chat" if model.chat else "plain"
+    tokens = tokenize(texts, model.tokenizer, *limits, name=f"{name}-{split}", asked=asked)
+    return TaskSplit(entry, rows, tokens, answer_length(entry, model.tokenizer, protocol, load.get("labels"), asked), chunks)
 
 # %% ../../nbs/data/05_tokens.ipynb #92bd1593
 def load_splits(model: AdaptedModel, split: str, protocol: str, max_examples: int | None, **load: Any) -> dict[str, TaskSplit]:

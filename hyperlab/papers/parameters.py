@@ -20,6 +20,7 @@ from ..core.adapters import Gain
 from ..core.backbones import meta_backbone, parameter_count, shape_of
 from ..core.hooks import trained_names
 from ..core.method import Method, Rule, get_method
+from ..core.sites import family_of
 from .tables import PaperRow, known_tables, paper_table, same_shape
 
 if TYPE_CHECKING:
@@ -73,8 +74,9 @@ def count_method(backbone: str | PretrainedConfig | PreTrainedModel, method: Met
 def count_inside(backbone: PreTrainedModel, names: Sequence[str], size: int, added: int, gains: int, tasks: int) -> Count:
     "The count of a method that trains the backbone's parameters of these names."
     sizes = {name: backbone.get_parameter(name).numel() for name in names}
+    pieces = family_of(backbone.config).norms
     whole = sum(sizes.values()) >= size  # full fine-tuning: its norms are part of the backbone it trains
-    norms = 0 if whole else sum(n for name, n in sizes.items() if "layer_norm" in name)
+    norms = 0 if whole else sum(n for name, n in sizes.items() if any(piece in name for piece in pieces))
     return Count(size, added, norms + gains, sum(sizes.values()) - norms, tasks)
 
 # %% ../../nbs/papers/05_parameters.ipynb #0103eb2e

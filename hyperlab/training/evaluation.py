@@ -18,6 +18,7 @@ from torch import Tensor
 from ..core.errors import check_names
 from ..core.generators import TaskLike
 from ..core.model import AdaptedModel
+from ..core.sites import has_encoder
 from ..data.batches import Batch, evaluation_batches, in_order
 from ..data.benchmarks import GROUPS, task, task_names
 from ..data.metrics import METRICS, average_metrics, average_tasks
@@ -40,7 +41,8 @@ def written_and_scored(
     beams = getattr(made, "beam_indices", None)
     backbone: Any = model.backbone
     steps = backbone.compute_transition_scores(made.sequences, made.scores, beams, normalize_logits=beams is None)
-    ends = made.sequences[:, 1 : 1 + steps.shape[1]] == model.tokenizer.eos_token_id
+    start = int(has_encoder(model.config))  # behind an encoder, the first token is that of the start
+    ends = made.sequences[:, start : start + steps.shape[1]] == model.tokenizer.eos_token_id
     behind = (ends.cumsum(1) - ends.long()).bool()
     likelihood = steps.masked_fill(behind, 0).sum(1).tolist()
     return list(zip(model.tokenizer.batch_decode(made.sequences, skip_special_tokens=True), likelihood, strict=True))
@@ -56,8 +58,7 @@ def scored_answers(
     "What the model writes for each text, and the log-likelihood of it."
     found: list[tuple[str, float]] = []
     for start in range(0, len(texts), batch_size):
-        tokens = model.tokenizer(list(texts[start : start + batch_size]), return_tensors="pt", padding=True, truncation=True)
-        tokens = tokens.to(model.device)
+        tokens = model.tokenize(list(texts[start : start + batch_size]))
         found += written_and_scored(model, tokens["input_ids"], tokens["attention_mask"], task, **options)
     return found
 
@@ -87,7 +88,8 @@ def write(
     if data.chunks is not None:
         return written_and_scored(model, **inputs, **options)
     written = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], **options)
-    return [(text, 0.0) for text in model.tokenizer.batch_decode(written, skip_special_tokens=True)]
+    texts = model.tokenizer.batch_decode(written, skip_special_tokens=True)
+    return [(text if has_encoder(model.config) else text.strip(), 0.0) for text in texts]
 
 # %% ../../nbs/training/02_evaluation.ipynb #f080cc6f
 def predict(
@@ -152,6 +154,7 @@ def join_evaluations(found: Mapping[str, Evaluation]) -> Evaluation:
     "One evaluation that takes every task from the evaluation found under its name."
     pick = lambda field: {name: getattr(one, field)[name] for name, one in found.items()}
     return Evaluation(pick("tasks"), pick("unreadable"), pick("predictions"))
+
 
 
 # %% ../../nbs/training/02_evaluation.ipynb #e7344338

@@ -417,12 +417,12 @@ def warn_of_scale(recipe: Recipe, rows: Mapping[str, int]) -> None:
 # %% ../../nbs/training/01_recipes.ipynb #c208c806
 def is_small(model: AdaptedModel) -> bool:
     "Whether the backbone has T5-small's width or less; the papers' settings differ there."
-    return int(model.backbone.config.d_model) <= 512
+    return int(model.backbone.config.hidden_size) <= 512
 
 
 def is_large(model: AdaptedModel) -> bool:
     "Whether it is wider than T5-base; HyperGrid trains these for longer."
-    return int(model.backbone.config.d_model) > 768
+    return int(model.backbone.config.hidden_size) > 768
 
 
 def subject(model: AdaptedModel) -> dict[str, Any]:

@@ -28,9 +28,10 @@ from torch import Tensor, nn
 from ..core.backbones import RANDOM_STREAMS
 from ..core.errors import check_names
 from ..core.files import read_json, write_json
-from ..core.forward import IGNORED, label_positions
+from ..core.forward import IGNORED, label_positions, padded_left, text_positions
 from ..core.generators import Heads
 from ..core.model import AdaptedModel, load
+from ..core.sites import has_encoder
 
 # %% ../../nbs/training/00_update.ipynb #eff339df
 def token_loss(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
@@ -44,10 +45,38 @@ def target_tokens(labels: Tensor) -> int:
     return int((labels != IGNORED).sum())
 
 # %% ../../nbs/training/00_update.ipynb #ffdb3341
+def prompt_and_answer(ids: Tensor, mask: Tensor | None, labels: Tensor, pad: int) -> dict[str, Tensor]:
+    "Prompts (B, P) and answers (B, L) as one text (B, P + L), with the mask of prompts, and positions where padding needs them."
+    asked = torch.ones_like(ids) if mask is None else mask
+    ids, left = padded_left(ids, asked)
+    answered = (labels != IGNORED).long()
+    made = {"input_ids": torch.cat([ids, labels.masked_fill(labels == IGNORED, pad)], 1),
+            "prompt_mask": torch.cat([left, torch.zeros_like(answered)], 1)}
+    if mask is not None:
+        made["attention_mask"] = torch.cat([left, answered], 1)
+        made["position_ids"] = text_positions(made["attention_mask"])
+    return made
+
+
+def answer_logits(forward: Callable[..., Any], model: AdaptedModel, batch: Mapping[str, Any]) -> Tensor:
+    "Logits (B, L, V) for the answers of a batch, or (N, V) at its N `positions`, from a decoder alone."
+    ids, labels = batch["input_ids"], batch["labels"]
+    inputs: dict[str, Any] = prompt_and_answer(ids, batch["attention_mask"], labels, model.config.pad_token_id or 0)
+    first, length = ids.shape[1] - 1, labels.shape[1]
+    if "positions" in batch:
+        rows, places = batch["positions"] // length, batch["positions"] % length
+        inputs["positions"] = rows * inputs["input_ids"].shape[1] + first + places
+    logits: Tensor = forward(inputs.pop("input_ids"), task=batch["task"], use_cache=False, **inputs).logits
+    return logits if "positions" in batch else logits[:, first : first + length]
+
+# %% ../../nbs/training/00_update.ipynb #48195fa7
 def batch_logits(forward: Callable[..., Any], model: AdaptedModel, batch: Mapping[str, Any]) -> Tensor:
     "Logits (B, L, V) for the targets of a batch, or (N, V) at its N `positions`; `forward` is the model, or a wrapped form of it."
     backbone: Any = model.backbone
-    inputs = {"attention_mask": batch["attention_mask"], "decoder_input_ids": backbone._shift_right(batch["labels"])}
+    if not has_encoder(model.config):
+        return answer_logits(forward, model, batch)
+    shifted = backbone.prepare_decoder_input_ids_from_labels(batch["labels"])
+    inputs = {"attention_mask": batch["attention_mask"], "decoder_input_ids": shifted}
     if "positions" in batch:
         inputs["positions"] = batch["positions"]
     logits: Tensor = forward(batch["input_ids"], task=batch["task"], use_cache=False, **inputs).logits
