@@ -4,7 +4,6 @@ from . import batching as batching
 from . import requests as requests
 from . import server as server
 from .app import (
-    TakesJobs as TakesJobs,
     make_app as make_app,
 )
 from .batching import (
@@ -28,10 +27,6 @@ from .requests import (
     read_jobs as read_jobs,
 )
 from .server import (
-    find_models as find_models,
-    load_models as load_models,
     running_server as running_server,
     serve_command as serve_command,
-    wait_until_ready as wait_until_ready,
-    warm_up as warm_up,
 )
