@@ -1,6 +1,7 @@
 # Written by tools/make_stubs.py from what the modules export.
 from . import app as app
 from . import batching as batching
+from . import load_test as load_test
 from . import requests as requests
 from . import server as server
 from .app import (
@@ -14,6 +15,9 @@ from .batching import (
     Job as Job,
     QueueFull as QueueFull,
     answer_batch as answer_batch,
+)
+from .load_test import (
+    bench_serve as bench_serve,
 )
 from .requests import (
     Answers as Answers,
