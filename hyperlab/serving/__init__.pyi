@@ -1,10 +1,10 @@
 # Written by tools/make_stubs.py from what the modules export.
 from . import app as app
 from . import batching as batching
+from . import load_test as load_test
 from . import requests as requests
 from . import server as server
 from .app import (
-    TakesJobs as TakesJobs,
     make_app as make_app,
 )
 from .batching import (
@@ -15,6 +15,9 @@ from .batching import (
     Job as Job,
     QueueFull as QueueFull,
     answer_batch as answer_batch,
+)
+from .load_test import (
+    bench_serve as bench_serve,
 )
 from .requests import (
     Answers as Answers,
@@ -28,10 +31,6 @@ from .requests import (
     read_jobs as read_jobs,
 )
 from .server import (
-    find_models as find_models,
-    load_models as load_models,
     running_server as running_server,
     serve_command as serve_command,
-    wait_until_ready as wait_until_ready,
-    warm_up as warm_up,
 )
