@@ -240,7 +240,8 @@ def many_table(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
 
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for (name, tasks, examples, steps), found in grouped(records, "contender", "tasks", "examples", "steps").items():
-        row = rows.setdefault((name, steps), {"contender": name, "updates": steps})
+        rate = f"{found[0]['recipe']['learning_rate']:g}"
+        row = rows.setdefault((name, steps), {"contender": name, "updates": steps, "rate": rate})
         row[f"parameters, {tasks} tasks"] = f"{found[0]['trained']:,}"
         row[f"{tasks} × {examples}"] = mean_cell(one["score"] for one in found)
         row["seeds"] = max(row.get("seeds", 0), len(found))
