@@ -89,7 +89,6 @@ from .forward import (
     read_input as read_input,
     read_task_features as read_task_features,
     read_tasks as read_tasks,
-    read_texts as read_texts,
     run_encoder as run_encoder,
     run_forward as run_forward,
     samples as samples,

@@ -49,6 +49,14 @@ class LoRAOptions:
         "Shapes of the weights of one of a part's sites."
         return part.adapter.shapes(*site_widths(config)[str(part.sites[0])])
 
+    def tables(self, config: PretrainedConfig, tasks: int, shared: tuple[str, ...]) -> Rule:
+        "A rule of stored updates; those of these names are shared by all tasks."
+        parts = self.parts(config)
+        tables = {n: Table(self.shapes(config, p), len(p.sites), tasks, shared) for n, p in parts.items()}
+        for table in tables.values():
+            start_lora(table)
+        return Rule(parts, tables)
+
 # %% ../../nbs/methods/10_lora.ipynb #69a00180
 def start_lora(table: Table) -> None:
     "A as a linear layer of torch starts, B at zero."
@@ -65,24 +73,21 @@ class PlainLoRA(LoRAOptions, Method):
 
     name: ClassVar[str] = "lora"
     title: ClassVar[str] = "LoRA"
-    shared: ClassVar[tuple[str, ...]] = ()
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
-        parts = self.parts(config)
-        tables = {n: Table(self.shapes(config, p), len(p.sites), tasks, self.shared) for n, p in parts.items()}
-        for table in tables.values():
-            start_lora(table)
-        return Rule(parts, tables)
+        return self.tables(config, tasks, ())
 
 
 @register_method
 @dataclass(frozen=True, kw_only=True)
-class SharedLoRA(PlainLoRA):
+class SharedLoRA(LoRAOptions, Method):
     "One update of each projection for all tasks."
 
     name: ClassVar[str] = "lora-shared"
     title: ClassVar[str] = "Shared LoRA"
-    shared: ClassVar[tuple[str, ...]] = ("down", "up")
+
+    def build(self, config: PretrainedConfig, tasks: int) -> Rule:
+        return self.tables(config, tasks, ("down", "up"))
 
 # %% ../../nbs/methods/10_lora.ipynb #9068bafc
 def start_lora_heads(heads: Heads) -> None:
