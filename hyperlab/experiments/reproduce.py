@@ -117,7 +117,7 @@ def measured_from(source: Path | None, later: Sequence[str] = ()) -> list[Measur
         found = all_measured(source, shipped=False)
         asked = [replace(one, scores={k: v for k, v in one.scores.items() if k in later}) for one in found]
         return [one for one in asked if one.scores] if later else found
-    return [measured_fact(record) for record in read_facts(source).to_dict("records")]
+    return [measured_fact({str(k): v for k, v in record.items()}) for record in read_facts(source).to_dict("records")]
 
 # %% ../../nbs/experiments/11_reproduce.ipynb #e69e033a
 def chance_table(one: Experiment, scale: str = "nano", folder: str | Path = "runs/reproduce") -> "pd.DataFrame | None":

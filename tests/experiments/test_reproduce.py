@@ -147,3 +147,12 @@ def test_costs_of_the_small_world_stand_beside_the_papers(tiny: None, tmp_path: 
     made(one, tmp_path, ("full", "hyperformer++"))
     table = experiment_table(one, "nano", tmp_path)
     assert len(cells(table, "measured", "time (min)")) == 2 and len(cells(table, "measured", "difference (%)")) == 1
+
+
+def test_epochs_are_timed_with_the_largest_batch_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = [(known.Variant(name, name), "t5-small", True) for name in ("full", "compacter++")]
+    monkeypatch.setattr(known, "row_variants", lambda *a: both)
+    batches = {job.parameters["method"]: job.parameters["batch_size"] for job in jobs_of(experiment("compacter", 3), "paper")}
+    assert 0 < batches["full"] < batches["compacter++"]
+    assert hl.plan("t5-small", "full", 8, memory=24, batch_size=batches["full"]).fits
+    assert not hl.plan("t5-small", "full", 8, memory=24, batch_size=batches["full"] + 2).fits
