@@ -22,7 +22,6 @@ from .batching import Decoding, Job
 Share = Annotated[float, Field(allow_inf_nan=False)]
 TaskField = Annotated[str, Field(min_length=1, max_length=1000, description="a task of the model")]
 Mixture = Annotated[dict[str, Share], Field(min_length=1, description="shares of tasks that add up to 1")]
-Vector = Annotated[list[Share], Field(min_length=1, max_length=100_000)]
 
 # %% ../../nbs/serving/01_requests.ipynb #e28fecd8
 class Generate(BaseModel):
@@ -34,7 +33,6 @@ class Generate(BaseModel):
     task: TaskField | Mixture | Annotated[list[TaskField | Mixture], Field(min_length=1)] | None = Field(
         None, description="a task, a mixture, or one of these for each text; may be left out where the model has one task"
     )
-    embedding: Vector | None = Field(None, description="a task's embedding, in place of a task")
     model: str | None = Field(None, description="which of the server's models; may be left out where it has one")
     max_new_tokens: int = Field(64, ge=1, description="of an answer")
     num_beams: int = Field(1, ge=1, le=16)
@@ -124,8 +122,6 @@ def check_task(model: AdaptedModel, task: Any) -> None:
 
 def read_task_field(model: AdaptedModel, asked: Generate, texts: int) -> list[Any]:
     "The task of each text."
-    if asked.embedding is not None:
-        raise Refused(422, "embedding: this model takes tasks and mixtures; say task=")
     if isinstance(asked.task, list) and len(asked.task) != texts:
         raise Refused(422, f"task: expected one for all texts or one for each of {texts}, received {len(asked.task)}")
     if asked.task is None and len(model.tasks) > 1:
