@@ -25,6 +25,7 @@ import pytest
 from hyperlab.core.files import read_json
 
 COST, SHIPPED = (importlib.import_module(f"hyperlab.{module}") for module in ("papers.parameters", "experiments.shipped_results"))
+MANY_STUDY = importlib.import_module("hyperlab.experiments.many_study")
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(p for p in (ROOT / "nbs").rglob("*.ipynb") if not {".ipynb_checkpoints", "runs"} & set(p.parts))
 
@@ -174,6 +175,8 @@ def move_sources(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SHIPPED, "shipped_results", more_results)
     patch.setattr(SHIPPED, "read_json", lambda path: moved(read_json(path)))
     patch.setattr(SHIPPED, "unpack_fits", lambda path: moved_fits(unpack(path)))
+    many = MANY_STUDY.many_records
+    patch.setattr(MANY_STUDY, "many_records", lambda: [moved(one) for one in many()])
     patch.setattr(COST, "count_method", lambda *a: replace(c := count(*a), backbone=3 * c.backbone))
     patch.setattr(COST, "reported_figures", lambda *a: {k: other(v) for k, v in reported(*a).items()})
 
