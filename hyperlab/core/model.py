@@ -50,17 +50,8 @@ from hyperlab.core.forward import (
 )
 from .generators import Condition, TaskLike, mixture_row, read_condition
 from .hooks import ActiveWeights, Observer, TrainedParameters, claim, put, release
-from hyperlab.core.inspection import (
-    Encoding,
-    encode_inputs,
-    merged_parameters,
-    observed,
-    projected_embeddings,
-    task_embeddings,
-    task_owned_parameters,
-    weights_by_site,
-    weights_fixed,
-)
+from .inspection import Encoding, encode_inputs, merged_parameters, observed, projected_embeddings
+from .inspection import task_embeddings, task_owned_parameters, weights_by_site, weights_fixed
 from .method import Method, Rule, WeightCache, check_options, get_method, write_down
 from .sites import Site, check_backbone, has_encoder
 
@@ -108,12 +99,14 @@ def materialized(model: "AdaptedModel", task: TaskLike | None, name: str | None,
     if moved:  # such a task is a backbone of its own
         method = replace(method, carries="all")
         put(twin, {n: nn.Parameter(value) for n, value in moved.items()})
-    return AdaptedModel(twin, method, [name], model.source, model._tokenizer, rule)
+    made = AdaptedModel(twin, method, [name], model.source, model._tokenizer, rule)
+    made.chat = model.chat
+    return made
 
 # %% ../../nbs/core/13_model.ipynb #03e946ff
 def copy_state(model: "AdaptedModel", made: "AdaptedModel", memo: dict[int, Any]) -> None:
     "Give a copy the ways back, the flags and the savings of the original."
-    made.trained.flags = dict(model.trained.flags)
+    made.chat, made.trained.flags = model.chat, dict(model.trained.flags)
     made.trained.originals = {name: copy.deepcopy(p, memo) for name, p in model.trained.originals.items()}
     for parameter, own in zip(model.parameters(), made.parameters(), strict=True):
         own.requires_grad_(parameter.requires_grad)

@@ -244,7 +244,6 @@ def many_table(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
         row = rows.setdefault((name, steps), {"contender": name, "updates": steps, "rate": rate})
         row[f"parameters, {tasks} tasks"] = f"{found[0]['trained']:,}"
         row[f"{tasks} × {examples}"] = mean_cell(one["score"] for one in found)
-        row["seeds"] = max(row.get("seeds", 0), len(found))
     return pd.DataFrame(list(rows.values())).fillna("")
 
 

@@ -29,6 +29,7 @@ COST, SHIPPED, AGREEMENT = (
     importlib.import_module(f"hyperlab.{module}")
     for module in ("papers.parameters", "experiments.shipped_results", "experiments.agreement")
 )
+MANY_STUDY = importlib.import_module("hyperlab.experiments.many_study")
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(p for p in (ROOT / "nbs").rglob("*.ipynb") if not {".ipynb_checkpoints", "runs"} & set(p.parts))
 
@@ -189,6 +190,8 @@ def move_sources(patch: pytest.MonkeyPatch) -> None:
     facts = AGREEMENT.shipped_facts
     patch.setattr(AGREEMENT, "shipped_facts", lambda one: moved_facts(facts(one)))
     patch.setattr(AGREEMENT, "printed_average", lambda row: None if row.average is None else row.average * 0.7 + 3)
+    many = MANY_STUDY.many_records
+    patch.setattr(MANY_STUDY, "many_records", lambda: [moved(one) for one in many()])
     patch.setattr(COST, "count_method", lambda *a: replace(c := count(*a), backbone=3 * c.backbone))
     patch.setattr(COST, "reported_figures", lambda *a: {k: other(v) for k, v in reported(*a).items()})
 
