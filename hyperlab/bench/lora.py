@@ -53,17 +53,17 @@ def peft_lora(backbone: PreTrainedModel) -> nn.Module:
 
 # %% ../../nbs/bench/05_lora.ipynb #a89e95b6
 def peft_loss(model: nn.Module, load: Workload, whole: bool = False) -> Callable[[], torch.Tensor]:
-    "The mean loss over the answers, from logits of the answers or of whole texts."
+    "The mean loss over the answers, from logits of the answers, or as transformers computes it, from those of whole texts."
     vocabulary: Any = SMOL["vocab_size"]
     batch = load.batch(vocabulary, next(model.parameters()).device)
-    ids, answers = torch.cat([batch["input_ids"], batch["labels"]], 1), batch["labels"].flatten()
-    kept = 0 if whole else load.target
+    prompt, answer = batch["input_ids"], batch["labels"]
+    ids, labels = torch.cat([prompt, answer], 1), torch.cat([torch.full_like(prompt, -100), answer], 1)
 
-    def loss() -> torch.Tensor:
-        logits = model(input_ids=ids[:, :-1], use_cache=False, logits_to_keep=kept).logits[:, -load.target :]
-        return F.cross_entropy(logits.flatten(0, 1), answers)
+    def loss_at_answers() -> torch.Tensor:
+        logits = model(input_ids=ids[:, :-1], use_cache=False, logits_to_keep=load.target).logits
+        return F.cross_entropy(logits.flatten(0, 1), answer.flatten())
 
-    return loss
+    return loss_at_answers if not whole else lambda: model(input_ids=ids, labels=labels, use_cache=False).loss
 
 
 Step = tuple[nn.Module, Callable[[], torch.Tensor], torch.optim.Optimizer, Callable[[], None]]
