@@ -294,4 +294,4 @@ def own_share(tensor: Tensor, like: Any) -> Tensor:
     from torch.distributed.tensor import distribute_tensor
 
     shared: Tensor = distribute_tensor(tensor.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
-    return shared
+    return shared.clone()  # a part would keep the whole in memory

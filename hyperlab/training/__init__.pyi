@@ -15,12 +15,14 @@ from .environment import (
     chosen_loggers as chosen_loggers,
     clip_gradients as clip_gradients,
     compiled as compiled,
+    kept_whole as kept_whole,
     logger_numbers as logger_numbers,
     logger_options as logger_options,
     make_accelerator as make_accelerator,
     prepare_forward as prepare_forward,
     prepare_optimizer as prepare_optimizer,
     savings_undone as savings_undone,
+    unit_modules as unit_modules,
     where_it_runs as where_it_runs,
 )
 from .evaluation import (
