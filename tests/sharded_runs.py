@@ -67,7 +67,8 @@ class Mean(RelaxedBernoulli):
 polytropon.RelaxedBernoulli = Mean
 SEVERAL = ("hyperformer++", "full", "hypergrid", "intrinsic-said", "tasks-apart")  # that three processes repeat
 PLANNED = {"vocab_size": 96, "d_model": 64, "d_kv": 8, "d_ff": 128, "dropout_rate": 0.0}
-PLANS = {"hyperformer++": {"reduction_factor": 8}, "full": {}, "hypergrid": {"rows": 8, "columns": 8}, "intrinsic-said": {"dimension": 200}}
+PLANS = {"hyperformer++": {"reduction_factor": 8}, "full": {}, "hypergrid": {"rows": 8, "columns": 8},
+         "bitfit": {}}  # fmt: skip
 LOAD = Workload(4, 12, 3)
 LONG: dict[str, Any] = {"steps": 6, "save_every": 1, "dropout": 0.1, "precision": "bf16"}
 

@@ -70,8 +70,10 @@ def logger_numbers(record: Mapping[str, Any]) -> dict[str, float]:
     return flat | {f"{t}.{m}": v for t, found in record.get("tasks", {}).items() for m, v in found.items()}
 
 # %% ../../nbs/training/04_environment.ipynb #56e1f186
-NOT_DONE = {"FSDP_OFFLOAD_PARAMS": ("fsdp_offload_params", "leave it out: the weights stay on the devices"),
-            "FSDP_ACTIVATION_CHECKPOINTING": ("fsdp_activation_checkpointing", "say gradient_checkpointing=True in the recipe")}  # fmt: skip
+NOT_DONE = {
+    "FSDP_OFFLOAD_PARAMS": ("fsdp_offload_params", "leave it out: the weights stay on the devices"),
+    "FSDP_ACTIVATION_CHECKPOINTING": ("fsdp_activation_checkpointing", "say gradient_checkpointing=True in the recipe"),
+}
 
 
 def launched_sharded() -> bool:

@@ -116,7 +116,8 @@ def predict(
     for batch in evaluation_batches(data.tokens, data.task.name, batch_size, rank, world_size, pad):
         check()
         found += zip(batch["index"].tolist(), write(model, data, batch, beams, task), strict=True)
-    if is_shared(model) and batches_missing(len(data.rows), batch_size, rank, world_size):  # the others need its shares of the weights
+    if is_shared(model) and batches_missing(len(data.tokens), batch_size, rank, world_size):
+        # the others have a batch left, and need this process's shares of the weights
         write(model, data, next(evaluation_batches(data.tokens, data.task.name, 1, pad_token_id=pad)), beams, task)
     if world_size > 1:
         from accelerate.utils import gather_object
