@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from hyperlab.training.trainer import Trainer
 from hyperlab.training.update import parameter_groups
 
 # Batches that 1, 2 and 3 processes divide; 4 rows for evaluation, so that of three processes two have none in the last round
-SETTINGS: dict[str, Any] = {"steps": 3, "batch_size": 12, "learning_rate": 1e-3, "eval_every": 3, "eval_examples": 4,
+SETTINGS: dict[str, Any] = {"steps": 3, "batch_size": 12, "learning_rate": 2e-4, "eval_every": 3, "eval_examples": 4,
                             "log_every": 1, "max_examples": 48, "warmup": 0, "eval_batch_size": 2}  # fmt: skip
 # More than a method by itself: (method, settings), by the name of the run
 CASES: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in hl.available_methods()} | {
@@ -116,7 +117,8 @@ def three(folder: Path) -> None:
     "Some methods on three processes, and a run that two had begun."
     for case in SEVERAL:
         train(folder / "three" / case, case, sharding="full")
-    with pytest.warns(UserWarning, match="another number of processes"):
+    leads = os.environ["RANK"] == "0"  # which reads the run's record
+    with pytest.warns(UserWarning, match="another number of processes") if leads else nullcontext():
         train(folder / "begun", "full", sharding="full", save_every=1)
 
 

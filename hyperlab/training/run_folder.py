@@ -206,7 +206,7 @@ def optimizer_state(optimizer: torch.optim.Optimizer) -> Iterator[tuple[str, Ten
     "What an optimiser keeps: ('moment of parameter', tensor)."
     for group in optimizer.param_groups:
         for name, parameter in zip(group["names"], group["params"], strict=True):
-            for key, value in optimizer.state.get(parameter, {}).items():
+            for key, value in sorted(optimizer.state.get(parameter, {}).items()):  # one order in all processes
                 yield f"{key} of {name}", torch.as_tensor(value).detach()
 
 
