@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from ..core.backbones import is_shared
 from ..core.errors import check_names
 from ..core.generators import TaskLike
 from ..core.model import AdaptedModel
@@ -85,6 +86,7 @@ def write(
     inputs = {k: batch[k].to(model.device) for k in ("input_ids", "attention_mask")}
     options: dict[str, Any] = {"max_new_tokens": data.answer_length, "do_sample": False, "num_beams": beams}
     options["task"] = data.task.name if task is None else task
+    options |= {"synced_gpus": True} if is_shared(model) else {}  # go on until every process has its last token
     if data.chunks is not None:
         return written_and_scored(model, **inputs, **options)
     written = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], **options)
@@ -92,6 +94,12 @@ def write(
     return [(text if has_encoder(model.config) else text.strip(), 0.0) for text in texts]
 
 # %% ../../nbs/training/02_evaluation.ipynb #f080cc6f
+def batches_missing(rows: int, batch_size: int, rank: int, world_size: int) -> int:
+    "How many batches fewer a process has than the first one."
+    count = lambda of: -(-len(range(of, rows, world_size)) // batch_size)
+    return count(0) - count(rank)
+
+# %% ../../nbs/training/02_evaluation.ipynb #f828c3c7
 def predict(
     model: AdaptedModel,
     data: TaskSplit,
@@ -108,6 +116,9 @@ def predict(
     for batch in evaluation_batches(data.tokens, data.task.name, batch_size, rank, world_size, pad):
         check()
         found += zip(batch["index"].tolist(), write(model, data, batch, beams, task), strict=True)
+    if is_shared(model) and batches_missing(len(data.tokens), batch_size, rank, world_size):
+        # the others have a batch left, and need this process's shares of the weights
+        write(model, data, next(evaluation_batches(data.tokens, data.task.name, 1, pad_token_id=pad)), beams, task)
     if world_size > 1:
         from accelerate.utils import gather_object
 
