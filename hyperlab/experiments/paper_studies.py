@@ -22,7 +22,7 @@ from ..core.files import publish
 from ..core.method import get_method
 from ..core.model import AdaptedModel
 from .few_shot_study import band, cell, line_style
-from .runs import find_runs
+from .runs import Picked, find_runs, pick
 from .workbooks import plan_run, read_task_names
 from ..nano.settings import setting_of
 from ..papers.parameters import cost
@@ -208,7 +208,17 @@ def variant_row(variant: Variant, made: "pd.DataFrame") -> dict[str, Any]:
     return {"variant": variant.label, "options": ", ".join(f"{k}={v}" for k, v in variant.options.items()),
             "mean": own["average_metrics"].mean(), "std": own["average_metrics"].std(), "seeds": len(own),
             "reported": variant.reported, "trained": int(own["trained"].iloc[0]) if len(own) else None,
-            "note": variant.refused}  # fmt: skip
+            "note": variant.refused, "settings": (variant.method, wanted)}  # fmt: skip
+
+
+def tried_note(study: str, made: "pd.DataFrame", variant: tuple[str, Mapping[str, Any] | None]) -> str:
+    "For the variant that validation chose among the values that a text tries: what it was chosen from."
+    more, (method, options) = TRIED.get(study), variant
+    if more is None or method != more["method"] or options is None:
+        return ""
+    tried = made[made["method"] == method]
+    picked = pick(("", json.dumps(given, sort_keys=True), held) for given, held in zip(tried["options"], tried["validation"], strict=True))
+    return "".join(line for one in picked.values() if json.loads(one.best) == json.loads(json.dumps(options)) for line in one.words())
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #b833e59b
 def study_table(study: str, source: str | Path, backbone: str = "nano") -> "pd.DataFrame":
@@ -216,8 +226,9 @@ def study_table(study: str, source: str | Path, backbone: str = "nano") -> "pd.D
     import pandas as pd
 
     facts = read_facts(source)
-    rows = [variant_row(variant, facts[facts["study"] == study]) for variant in variants_of(study, backbone)]
-    table = pd.DataFrame(rows)
+    own = facts[facts["study"] == study]
+    table = pd.DataFrame([variant_row(variant, own) for variant in variants_of(study, backbone)])
+    table["note"] = [note or tried_note(study, own, method) for note, method in zip(table["note"], table.pop("settings"), strict=True)]
     for kind in ("mean", "reported"):
         first = table[kind].astype(float).iloc[0]
         table[f"change of {kind}"] = table[kind].astype(float) - first
@@ -285,16 +296,31 @@ def factors_of(method: str, candidates: Sequence[int]) -> list[int | None]:
     return list(candidates) if candidates and hasattr(get_method(method), "reduction_factor") else [None]
 
 
+def of_sizes(runs: "pd.DataFrame") -> "pd.DataFrame":
+    "Finished runs that were given a number of examples, with their settings as JSON."
+    done = runs[runs["finished"] & runs["max_examples"].notna()].astype({"max_examples": int})
+    return done.assign(settings=[json.dumps(given, sort_keys=True) for given in done["options"]])
+
+
+def picked_sizes(runs: "pd.DataFrame") -> dict[Any, Picked]:
+    "For each number of examples and method, the options that are best on validation."
+    held = runs["validation"] if "validation" in runs else [None] * len(runs)
+    questions = zip(runs["max_examples"], runs["method"], strict=True)
+    return pick(zip(questions, runs["settings"], held, strict=True))
+
+
 def chosen_runs(runs: "pd.DataFrame") -> "pd.DataFrame":
     "For each method and size, the runs of the options that are best on validation, the mean over seeds; never by test."
-    done = runs[runs["finished"] & runs["max_examples"].notna()].astype({"max_examples": int})
-    if "validation" not in done or done["validation"].isna().any():
-        return done
-    settings = done["options"].map(lambda given: json.dumps(given, sort_keys=True))
-    means = done.groupby([done["max_examples"], done["method"], settings])["validation"].transform("mean")
-    best = means.groupby([done["max_examples"], done["method"]]).transform("max")
-    first = settings[means == best].groupby([done["max_examples"], done["method"]]).transform("first")
-    return done.loc[first.index[settings[first.index] == first]]
+    done = of_sizes(runs)
+    picked = picked_sizes(done)
+    keys = zip(done["max_examples"], done["method"], done["settings"], strict=True)
+    return done[[picked[size, method].best == settings for size, method, settings in keys]]
+
+
+def chosen_words(runs: "pd.DataFrame") -> list[str]:
+    "What was chosen from what in a table of sizes."
+    picked = picked_sizes(of_sizes(runs))
+    return [line for (size, method), one in picked.items() for line in one.words(f"{method} with {size} examples per task")]
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #383bfa78
 def size_table(runs: "pd.DataFrame") -> "pd.DataFrame":
