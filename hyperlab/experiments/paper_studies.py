@@ -53,6 +53,7 @@ class Variant:
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #06f21fe0
 WIDTHS = ("encoder_size", "decoder_size", "hypernetwork_width")
+SUMS = {12: 16}  # sums of n products: 12 divides neither the width of nano nor its bottleneck
 
 
 def options_for(row: PaperRow, backbone: str) -> dict[str, Any]:
@@ -61,6 +62,7 @@ def options_for(row: PaperRow, backbone: str) -> dict[str, Any]:
         return dict(row.options)
     width = int(BACKBONE_SHAPES[row.backbone.rpartition("/")[2]]["d_model"])
     scaled = {k: max(2, round(v * 128 / width)) if k in WIDTHS else v for k, v in row.options.items()}
+    scaled |= {k: SUMS.get(v, v) for k, v in row.options.items() if k == "n"}
     return dict(setting_of(row.method).options) | scaled
 
 
@@ -89,6 +91,7 @@ STUDIES: dict[str, tuple[str, int]] = {
 GRIDS, FIGURE_9 = "hypergrid-grid", "hypergrid-9"
 GRID_SIZES = (8, 16, 32)
 FAN_IN, FAN_OUT = (4, 8, 16, 32, 128, 256), (8, 16, 32, 128, 256)  # of HyperGrid's Figure 9
+NANO_GRID: tuple[dict[int, int], dict[int, int]] = ({128: 160, 256: 320}, {128: 64, 256: 128})  # which divide 320 and 128
 TRIED: dict[str, dict[str, Any]] = {  # other values of an option that a text chooses from on validation, by study
     "hyperformer-3": {"method": "adapter-dagger", "option": "reduction_factor", "values": (2, 4)},
 }  # fmt: skip
@@ -100,9 +103,10 @@ def grid_sizes() -> list[Variant]:
     return [Variant(f"LG, {r} × {c}", "hypergrid", {"rows": r, "columns": c}) for r in GRID_SIZES for c in GRID_SIZES]
 
 
-def figure_9() -> list[Variant]:
-    "The grids of HyperGrid's Figure 9: 6 × 5 sizes of three variants, with the paper's start."
-    return [Variant(f"{v}, {r} × {c}", "hypergrid", {"variant": v, "rows": r, "columns": c, "paper_start": True})
+def figure_9(backbone: str) -> list[Variant]:
+    "The grids of HyperGrid's Figure 9: 6 × 5 sizes of three variants, with the paper's start; on nano, sizes that divide its widths."
+    rows, columns = NANO_GRID if backbone == "nano" else ({}, {})
+    return [Variant(f"{v}, {r} × {c}", "hypergrid", {"variant": v, "rows": rows.get(r, r), "columns": columns.get(c, c), "paper_start": True})
             for v in ("L2", "LG", "GL") for r in FAN_IN for c in FAN_OUT]
 
 
@@ -120,7 +124,7 @@ def variants_of(study: str, backbone: str = "nano") -> list[Variant]:
     "The variants of a study, fitted to a backbone; each only once."
     check_names("study", [study], [*STUDIES, GRIDS, FIGURE_9])
     if study not in STUDIES:
-        return [fitted(variant, backbone) for variant in (grid_sizes() if study == GRIDS else figure_9())]
+        return [fitted(variant, backbone) for variant in (grid_sizes() if study == GRIDS else figure_9(backbone))]
     rows = [row for row in paper_table(*STUDIES[study]).rows if row.method]
     found: dict[tuple[str, str], Variant] = {}
     for row in rows:
