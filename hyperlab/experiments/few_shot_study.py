@@ -321,7 +321,7 @@ def study_points(folder: str | Path, what: str | None = None, where: Where = EVE
     models = largest_models(folder)
     sources = {read_json(path.parents[1] / "study.json")["source"] for path in models.values()}
     if len(sources) > 1:
-        raise ValueError(f"'{folder}': expected studies from one source, found {', '.join(sorted(sources))}; name the folder of one")
+        raise ValueError(f"'{folder}': expected studies from one source, found {', '.join(sorted(sources))}")
     source = load(sources.pop())
     what = what or next((name for name in ("I", "z") if name in representations(source)), None)
     known = task_points(source, what, where)

@@ -92,7 +92,8 @@ LISTED: dict[str, tuple[tuple[str, str, str, dict[str, Any]], ...]] = {
         ("figure-1", "drawing", "Where do the adapters sit, and what generates them?", {}),
         ("figure-2", "sizes", "Who gains when tasks have few training examples?",
          {"methods": ("full", "adapter-dagger", "hyperformer++"), "sizes": SIZES}),
-        ("figure-3", "picture", "Do the embeddings of related tasks lie together?", {"methods": ("hyperformer++",), "sizes": (2_000,)}),
+        ("figure-3", "picture", "Do the embeddings of related tasks lie together?",
+         {"methods": ("hyperformer++",), "sizes": (2_000,)}),
     ),
     "compacter": (
         ("table-1", "runs", "How close do methods with few parameters come to fine-tuning on GLUE?", {}),

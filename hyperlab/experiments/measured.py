@@ -187,7 +187,7 @@ def choose(runs: Sequence[Measured]) -> tuple[list[Measured], list[str]]:
     keyed = [((tuple(sorted(run.scores)), run.shots), json.dumps(settings_of(run), sort_keys=True, default=str)) for run in runs]
     picked = pick((*key, run.validation) for key, run in zip(keyed, runs, strict=True))
     kept = [run for question, one in picked.items() for key, run in zip(keyed, runs, strict=True) if key == (question, one.best)]
-    about = {question: question[0][0] if len(question[0]) == 1 else "" for question, _ in keyed}
+    about: dict[Any, str] = {question: question[0][0] if len(question[0]) == 1 else "" for question, _ in keyed}
     return kept, [sentence for question, one in picked.items() for sentence in one.words(about[question])]
 
 

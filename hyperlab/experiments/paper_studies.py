@@ -104,9 +104,10 @@ def grid_sizes() -> list[Variant]:
 
 
 def figure_9(backbone: str) -> list[Variant]:
-    "The grids of HyperGrid's Figure 9: 6 × 5 sizes of three variants, with the paper's start; on nano, sizes that divide its widths."
+    "The grids of HyperGrid's Figure 9: 6 × 5 sizes of three variants, with the paper's start; on nano, those that fit."
     rows, columns = NANO_GRID if backbone == "nano" else ({}, {})
-    return [Variant(f"{v}, {r} × {c}", "hypergrid", {"variant": v, "rows": rows.get(r, r), "columns": columns.get(c, c), "paper_start": True})
+    sizes = lambda r, c: {"rows": rows.get(r, r), "columns": columns.get(c, c), "paper_start": True}
+    return [Variant(f"{v}, {r} × {c}", "hypergrid", {"variant": v, **sizes(r, c)})
             for v in ("L2", "LG", "GL") for r in FAN_IN for c in FAN_OUT]
 
 
@@ -221,8 +222,10 @@ def tried_note(study: str, made: "pd.DataFrame", variant: tuple[str, Mapping[str
     if more is None or method != more["method"] or options is None:
         return ""
     tried = made[made["method"] == method]
-    picked = pick(("", json.dumps(given, sort_keys=True), held) for given, held in zip(tried["options"], tried["validation"], strict=True))
-    return "".join(line for one in picked.values() if json.loads(one.best) == json.loads(json.dumps(options)) for line in one.words())
+    pairs = zip(tried["options"], tried["validation"], strict=True)
+    picked = pick(("", json.dumps(given, sort_keys=True), held) for given, held in pairs)
+    chosen = [one for one in picked.values() if json.loads(one.best) == json.loads(json.dumps(options))]
+    return "".join(line for one in chosen for line in one.words())
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #b833e59b
 def study_table(study: str, source: str | Path, backbone: str = "nano") -> "pd.DataFrame":
@@ -232,7 +235,8 @@ def study_table(study: str, source: str | Path, backbone: str = "nano") -> "pd.D
     facts = read_facts(source)
     own = facts[facts["study"] == study]
     table = pd.DataFrame([variant_row(variant, own) for variant in variants_of(study, backbone)])
-    table["note"] = [note or tried_note(study, own, method) for note, method in zip(table["note"], table.pop("settings"), strict=True)]
+    noted = zip(table["note"], table.pop("settings"), strict=True)
+    table["note"] = [note or tried_note(study, own, settings) for note, settings in noted]
     for kind in ("mean", "reported"):
         first = table[kind].astype(float).iloc[0]
         table[f"change of {kind}"] = table[kind].astype(float) - first

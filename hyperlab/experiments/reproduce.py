@@ -95,7 +95,7 @@ def source_of(one: Experiment, scale: str = "nano", folder: str | Path = "runs/r
     return shipped if scale == "nano" and shipped.is_file() else None
 
 # %% ../../nbs/experiments/11_reproduce.ipynb #42bc4bc2
-COLOURED = {"figure-2": "task", "figure-3": "answer", "figure-4": "empty answer"}  # what colours the inputs in Hyperdecoders' figures
+COLOURED = {"figure-2": "task", "figure-3": "answer", "figure-4": "empty answer"}  # what colours the inputs of Hyperdecoders
 
 
 def input_rows(one: Experiment, run: Run, most: int = 100) -> dict[str, Any]:
@@ -105,7 +105,8 @@ def input_rows(one: Experiment, run: Run, most: int = 100) -> dict[str, Any]:
     found = instances(model, {name: list(task(name).load("validation", **how)["source"]) for name in model.tasks}, max_new_tokens=8)
     probe = linear_probe(found.embeddings.numpy(), found.labels(what), what)
     said = {"inputs": probe.examples, "coloured by": what, "share of the spread between colours": round(found.nearness(what), 3)}
-    return {"run": run.path.name} | said | {"read by a linear probe (%)": round(probe.accuracy, 1), "most frequent (%)": round(probe.majority, 1)}
+    said |= {"read by a linear probe (%)": round(probe.accuracy, 1), "most frequent (%)": round(probe.majority, 1)}
+    return {"run": run.path.name} | said
 
 
 def picture_table(one: Experiment, source: Path) -> "pd.DataFrame":
@@ -216,8 +217,8 @@ def pack_experiments(
         if not (has_runs(place) and one.kind in ("runs", "study", "sizes")):
             continue
         if missing := missing_runs(one, folder, seeds):
-            more = ", …" if len(missing) > 3 else ""
-            print(f"{one.paper} {one.name} is not packed: {len(missing)} runs are not finished ({', '.join(missing[:3])}{more})", flush=True)
+            some = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
+            print(f"{one.paper} {one.name} is not packed: {len(missing)} runs are not finished ({some})", flush=True)
             continue
         path = target / shipped_path(one).name if target else shipped_path(one)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -233,7 +234,8 @@ def imagined_run(job: Job, table: PaperTable, later: Sequence[str] = ()) -> Meas
     scores = {name: dict.fromkeys(task(name).metrics, 0.0) for name in names}
     scores |= {READOUT: {table.metrics[READOUT][0]: 0.0}} if READOUT in table.metrics else {}
     cost: dict[str, Any] = {"seconds": 1.0, "examples": 1, "peak_memory_bytes": {"process": 1}}
-    more: dict[str, Any] = {"cost": cost, "sizes": {"train": dict.fromkeys(names, 1)}, "recipe": {"learning_rate": 0.0}, "held_out": scores}
+    more: dict[str, Any] = {"cost": cost, "recipe": {"learning_rate": 0.0}, "held_out": scores}
+    more |= {"sizes": {"train": dict.fromkeys(names, 1)}}
     options = get_method(given["method"], own).to_dict()
     return Measured(given["method"], options, given["backbone"].rpartition("/")[2], given["seed"], scores, 0.0, 1, (), **more)
 

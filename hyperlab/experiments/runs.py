@@ -256,18 +256,20 @@ class Picked:
         "What was chosen from what, one sentence; none if there was nothing to choose from."
         if len(self.means) < 2:
             return []
-        tried = {name: ", ".join(dict.fromkeys(str(json.loads(key).get(name)) for key in self.means)) for name in differing([*self.means])}
+        read = [json.loads(key) for key in self.means]
+        tried = {name: ", ".join(dict.fromkeys(str(one.get(name)) for one in read)) for name in differing([*self.means])}
         said = ", ".join(f"{name}={json.loads(self.best).get(name)} of {values}" for name, values in tried.items())
         how = "on validation" if self.known else "as the first, since not all have validation scores"
         return [f"chosen {how}, {len(self.means)} settings{f' for {about}' if about else ''}: {said}"]
 
 
 def pick(runs: Iterable[tuple[Hashable, str, float | None]]) -> dict[Hashable, Picked]:
-    "For each question, of runs given as (question, settings as JSON, score on validation): the settings that are best on validation."
+    "For each question, the settings that are best on validation, of runs as (question, settings as JSON, score on validation)."
     scores: dict[Hashable, dict[str, list[float | None]]] = {}
     for question, candidate, score in runs:
         scores.setdefault(question, {}).setdefault(candidate, []).append(None if score != score else score)
     mean = lambda found: None if None in found else sum(found) / len(found)
     means = {question: {key: mean(found) for key, found in of.items()} for question, of in scores.items()}
     known = lambda of: all(value is not None for value in of.values())
-    return {question: Picked(max(of, key=of.__getitem__) if known(of) else next(iter(of)), of) for question, of in means.items()}
+    best = lambda of: max(of, key=lambda key: of[key] or 0.0) if known(of) else next(iter(of))
+    return {question: Picked(best(of), of) for question, of in means.items()}

@@ -116,7 +116,8 @@ def method_table() -> "pd.DataFrame":
     "Mean and spread over seeds of every shipped method, with what it trains, and whether its rate was tuned."
     import pandas as pd
     packed = packed_runs()
-    rows = [{"method": one["method"], "backbone": "nano", "mean": one["average_metrics"], "trained": one["trained"], "tuned": True} for one in packed]
+    rows = [{"method": one["method"], "backbone": "nano", "mean": one["average_metrics"], "trained": one["trained"], "tuned": True}
+            for one in packed]
     newer = {one["method"] for one in packed}
     rows += [{"method": result["method"], "backbone": result["backbone"] or "random", "mean": result["average_metrics"],
               "trained": result["parameters"]["trained"], "seconds": result["cost"]["seconds"], "tuned": was_tuned(result)}

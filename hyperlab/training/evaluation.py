@@ -180,7 +180,7 @@ def rows_as_trained(model: AdaptedModel, protocol: str, paper: str | None) -> di
     "How rows are loaded for a model: as a run of this protocol loads them."
     check_names("paper", [] if paper is None else [paper], PAPERS)
     if paper and protocol == "clean":
-        raise ValueError(f"paper: expected protocol='paper' or 'released' beside paper='{paper}', received 'clean', which is alike for all")
+        raise ValueError(f"paper: expected protocol='paper' or 'released' beside paper='{paper}', received 'clean'")
     return reading(paper or paper_of(model.method.name, model.method.to_dict()), protocol)
 
 

@@ -15,7 +15,8 @@ from hyperlab.experiments.few_shot_study import read_numbers
 from hyperlab.experiments.paper_comparison import paper_comparison
 from hyperlab.experiments.paper_studies import read_facts, said, study_table
 from hyperlab.experiments.reproduce import (
-    experiment_table, imagined_run, pack_experiments, reproduce, reproduce_command, shipped_path, sizes_said, source_of, unfilled_rows)  # fmt: skip
+    experiment_table, imagined_run, pack_experiments, reproduce, reproduce_command, shipped_path, sizes_said, source_of,
+    unfilled_rows)  # fmt: skip
 from hyperlab.experiments.workbooks import read_task_names
 from hyperlab.papers.tables import known_tables
 
@@ -209,7 +210,7 @@ def test_studies_and_curves_are_filled_from_records_of_their_runs(one: Experimen
     lines, jobs = [], jobs_of(one, "nano", 2)
     for job in jobs:
         run, given = imagined_run(job, known_tables()[one.paper, one.table or 1]), job.parameters
-        line = {"study": one.study, "method": run.method, "options": run.options, "backbone": "nano", "seed": run.seed, "trained": 1}
+        line = {"study": one.study, "method": run.method, "options": run.options, "seed": run.seed, "trained": 1}
         size = int(given.get("max_examples") or 0)
         lines.append(line | {"average_metrics": 50.0, "validation": 50.0, "max_examples": size, "finished": True, "steps": 1})
     packed = tmp_path / "records.jsonl"
@@ -232,7 +233,8 @@ def test_what_was_tried_is_said_under_a_study_and_under_curves(tmp_path: Path) -
     (tmp_path / "records.jsonl").write_text("\n".join(map(json.dumps, lines)))
     table = said(study_table(one.study, tmp_path / "records.jsonl"))
     notes = dict(zip(table["options"], table["note"], strict=True))
-    assert notes["reduction_factor=4"] == "chosen on validation, 2 settings: reduction_factor=4 of 2, 4" and not notes["reduction_factor=2"]
+    assert notes["reduction_factor=4"] == "chosen on validation, 2 settings: reduction_factor=4 of 2, 4"
+    assert not notes["reduction_factor=2"]
     curves = sizes_said(read_facts(tmp_path / "records.jsonl"))
     assert curves["adapter-dagger"][0] == "50.0" and "reduction_factor=4 of 2, 4" in curves["chosen"][0]
 
@@ -247,7 +249,8 @@ def test_new_tasks_join_the_known_ones_in_figure_3(tiny: None, tmp_path: Path, m
     given = fits.parameters
     assert given["source"] == str(experiment_folder(one, "nano", tmp_path) / source.folder) and given["shots"] == "100"
     where, how = experiment_folder(one, "nano", tmp_path) / fits.folder, {"candidates": [0, 2], "eval_examples": 4}
-    hl.study(given["source"], read_task_names(given["targets"]), [8], [0], where, save_models=given["save_models"], progress=False, **how)
+    targets, how = read_task_names(given["targets"]), how | {"save_models": given["save_models"], "progress": False}
+    hl.study(given["source"], targets, [8], [0], where, **how)
     table = experiment_table(one, "nano", tmp_path).set_index("task")
     assert list(table.index) == ["nano-rte", "nano-mrpc", "nano-cb", "nano-imdb"]
     assert table.loc["nano-cb", "learned"] == "few examples" and table.loc["nano-cb", "nearest"].count("(") == 2
