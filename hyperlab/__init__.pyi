@@ -33,7 +33,6 @@ from .experiments.sweep import sweep as sweep
 from .experiments.tune import tune as tune
 from .experiments.reproduce import known_experiments as known_experiments, reproduce as reproduce
 from .experiments.few_shot_study import study as study
-from .experiments.paper_studies import train_each as train_each
 from .experiments.measured import select as select
 from .experiments.paper_comparison import paper_comparison as paper_comparison
 from .experiments.claims_tested import claims as claims

@@ -54,12 +54,11 @@ def test_one_command_trains_a_model_for_each_task(tmp_path: Path) -> None:
         "max_examples": 8,
         "progress": False,
     }
-    runs = hl.train_each("adapter", "toy", tmp_path / "adapter", **settings)
+    runs = hl.experiments.train_each("adapter", "toy", tmp_path / "adapter", **settings)
     assert [run.path.name for run in runs] == ["toy-mood", "toy-pet"] and all(len(run.result["tasks"]) == 1 for run in runs)
     before = [(run.path / "result.json").read_bytes() for run in runs]
-    assert [
-        (run.path / "result.json").read_bytes() for run in hl.train_each("adapter", "toy", tmp_path / "adapter", **settings)
-    ] == before
+    again = hl.experiments.train_each("adapter", "toy", tmp_path / "adapter", **settings)
+    assert [(run.path / "result.json").read_bytes() for run in again] == before
     (joined,) = unite(choose(all_measured(tmp_path, shipped=False))[0])
     assert set(joined.scores) == {"toy-mood", "toy-pet"} and joined.single and len(joined.parts) == 2
 
