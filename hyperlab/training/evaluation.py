@@ -25,6 +25,8 @@ from ..data.benchmarks import GROUPS, task, task_names
 from ..data.metrics import METRICS, average_metrics, average_tasks
 from ..data.prompts import Score
 from ..data.tokens import TaskSplit, best_answers, chunk_rows, load_task_split
+from ..papers.tables import PAPERS
+from .recipes import paper_of, reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,6 +187,14 @@ def task_to_answer_as(model: AdaptedModel, name: str, as_task: TaskLike | None) 
 Data = Mapping[str, TaskSplit] | str | Sequence[str]  # rows by task, or names of tasks and groups
 
 
+def rows_as_trained(model: AdaptedModel, protocol: str, paper: str | None) -> dict[str, Any]:
+    "How rows are loaded for a model: as a run of this protocol loads them."
+    check_names("paper", [] if paper is None else [paper], PAPERS)
+    if paper and protocol == "clean":
+        raise ValueError(f"paper: expected protocol='paper' or 'released' beside paper='{paper}', received 'clean'")
+    return reading(paper or paper_of(model.method.name, model.method.to_dict()), protocol)
+
+
 def read_data(model: AdaptedModel, data: Data, split: str, **load: Any) -> Mapping[str, TaskSplit]:
     "Rows by task: as they are given, or loaded for names of tasks and groups."
     if isinstance(data, Mapping):
@@ -197,13 +207,14 @@ def evaluate(
     data: "Mapping[str, TaskSplit] | str | Sequence[str]",  # rows by task, or names of tasks and groups
     as_task: TaskLike | None = None,  # whose weights answer: one of the model's tasks, a mixture, "mean"; None: the rows' own task
     *,
-    split: str = "test",  # this and the next two: of tasks given by name
+    split: str = "test",  # this and the next three: of tasks given by name
     protocol: str = "clean",
     max_examples: int | None = None,
+    paper: str | None = None,  # whose splits and label words, under protocols that follow papers; None: of the method's paper
     **options: Any,  # of `predict`
 ) -> Evaluation:
     "Scores of a model, also on tasks it was not trained on."
-    rows = read_data(model, data, split, protocol=protocol, max_examples=max_examples)
+    rows = read_data(model, data, split, max_examples=max_examples, **rows_as_trained(model, protocol, paper))
     as_task = options.pop("task", as_task)
     chosen = {name: task_to_answer_as(model, name, as_task) for name in rows}
     written = {name: predict(model, found, task=chosen[name], **options) for name, found in rows.items()}
