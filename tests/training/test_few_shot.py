@@ -188,8 +188,8 @@ def test_a_stopped_study_goes_on(tmp_path, monkeypatch):
     assert found["zero-shot"].notna().sum() == 1
 
 
-@pytest.mark.parametrize("place", range(6))
-def test_every_part_can_be_taken_out_of_hyperformer(place, tmp_path):
-    variant = variants_of("hyperformer-4")[place]  # one without its projector has no rate for it, and so on
+@pytest.mark.parametrize(("study", "place"), [*(("hyperformer-4", n) for n in range(6)), *(("hyperformer-stable", n) for n in range(5))])
+def test_every_part_can_be_taken_out_of_hyperformer(study, place, tmp_path):
+    variant = variants_of(study)[place]  # one without its projector has no rate for it, and so on
     settings = {"backbone": "nano", "tasks": "nano-rte", "seed": 0, "steps": 1, "eval_every": 1, "eval_examples": 4}
     assert make_run(tmp_path / "run", variant.method, variant.options, **settings).finished
