@@ -301,5 +301,6 @@ def many_picture(records: Sequence[Mapping[str, Any]]) -> "go.Figure":
         y = [float(np.mean([one["score"] for one in found])) for found in sizes.values()]
         dot = {"color": colours[list(MANY_CONTENDERS).index(name) % len(colours)], "size": 10}
         figure.add_scatter(x=x, y=y, mode="markers+text", text=label, textposition="top center", name=name, marker=dot)
-    figure.update_xaxes(type="log")
+    lowest = min([one["score"] for one in records], default=50.0)
+    figure.update_xaxes(type="log", dtick="D2").update_yaxes(range=[min(50.0, lowest - 3), 100])  # from chance on
     return styled(figure, "Many small tasks: score against what is trained", "trained parameters", "mean accuracy on test rows")

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SHARES_OF_RATE', 'losses_of', 'train_side_by_side', 'cell_model', 'learning_curves', 'save_page', 'task_plane',
-           'task_planes', 'factor_map', 'held_out_answers', 'learn_combination']
+           'task_planes', 'factor_map', 'write_record', 'first_run_figures', 'held_out_answers', 'learn_combination']
 
 # %% ../../nbs/experiments/17_side_by_side.ipynb #ae63fc4a
 import os
@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.palette import OKABE_ITO, colouring, house_style, styled
+from ..analysis.palette import OKABE_ITO, Colouring, colouring, house_style, styled
 from ..analysis.task_vectors import project
+from ..core.files import asset, read_json, write_json
 from ..core.model import AdaptedModel, load
 from ..data.benchmarks import task
 from .few_shot_study import rates_of_run
-from .many_study import ManyCell, build_cell, combination, run_cell_apart
+from .many_study import ManyCell, build_cell, combination, many_picture, run_cell_apart
 from ..nano.many import FACTORS, factors_of
 from ..training.few_shot import FewShot, few_shot
 from ..training.run_folder import Run
@@ -82,7 +83,7 @@ def learning_curves(curves: Mapping[str, Sequence[tuple[int, float]]]) -> "go.Fi
     for place, (name, points) in enumerate(curves.items()):
         line = {"color": list(OKABE_ITO.values())[place % len(OKABE_ITO)], "dash": dashes[place % len(dashes)]}
         figure.add_scatter(x=[x for x, _ in points], y=[y for _, y in points], mode="lines", name=name, line=line)
-    figure.update_yaxes(type="log")
+    figure.update_yaxes(type="log", dtick="D2")
     return styled(figure, "The same batches, two ways to write adapters", "updates", "training loss")
 
 # %% ../../nbs/experiments/17_side_by_side.ipynb #cdb16c4f
@@ -103,19 +104,28 @@ def task_planes(one: ManyCell, folder: str | Path) -> dict[str, Any]:
     return {"start": task_plane(build_cell(one)), "trained": task_plane(cell_model(one, folder))}
 
 # %% ../../nbs/experiments/17_side_by_side.ipynb #346f07e0
+SIGNS = {"circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆", "cross": "✚", "triangle-down": "▼"}  # of at most six values
+
+
+def legend_words(looks: Colouring) -> str:
+    "A legend as one text, three names in a line."
+    said = [f"<span style='color:{look['colour']}'>{SIGNS[look['shape']]}</span> {look['name']}" for look in looks.legend]
+    return "<br>".join("  ".join(said[first : first + 3]) for first in range(0, len(said), 3))
+
+
 def add_factor(figure: "go.Figure", places: np.ndarray, names: Sequence[str], factor: str, column: int) -> None:
-    "Draw the tasks into a panel, coloured by a factor, with the names of its values."
-    values = [factors_of(name)[factor] for name in names]
-    looks = colouring(values)
+    "Draw the tasks into a panel, coloured by a factor, with its legend below."
+    looks = colouring([factors_of(name)[factor] for name in names])
     for code, look in enumerate(looks.legend):
         here = looks.codes == code
         marker = {"color": look["colour"], "symbol": look["shape"], "size": 8, "opacity": 0.8}
         text = [name.removeprefix("many-") for name, inside in zip(names, here, strict=True) if inside]
         x, y = places[here].T
-        where = {"row": 1, "col": column}
-        figure.add_scatter(x=x, y=y, text=text, hoverinfo="text", mode="markers", marker=marker, name=look["name"], **where)
-        middle = {"x": float(np.median(x)), "y": float(np.median(y)), "text": f"<b>{look['name']}</b>", "showarrow": False}
-        figure.add_annotation(**middle, bgcolor="rgba(255,255,255,0.7)", font_color="#333333", **where)
+        dots = {"text": text, "hoverinfo": "text", "mode": "markers", "marker": marker, "name": look["name"]}
+        figure.add_scatter(x=x, y=y, **dots, row=1, col=column)
+    axis = f"x{column if column > 1 else ''} domain"
+    below = {"xref": axis, "yref": "paper", "x": 0.5, "y": -0.04, "yanchor": "top", "showarrow": False}
+    figure.add_annotation(text=legend_words(looks), **below)
 
 # %% ../../nbs/experiments/17_side_by_side.ipynb #cd074616
 def factor_map(names: Sequence[str], places: Sequence[Sequence[float]], probe: Mapping[str, Mapping[str, float]]) -> "go.Figure":
@@ -129,7 +139,23 @@ def factor_map(names: Sequence[str], places: Sequence[Sequence[float]], probe: M
         add_factor(figure, np.asarray(places, dtype=float), names, factor, column)
     figure.update_xaxes(showticklabels=False).update_yaxes(showticklabels=False).update_annotations(font_size=12)
     title = "Trained task vectors, coloured by what the tasks are made of"
-    return figure.update_layout(template=house_style(), title=title, height=380, showlegend=False)
+    return figure.update_layout(template=house_style(), title=title, height=420, margin_b=80, showlegend=False)
+
+# %% ../../nbs/experiments/17_side_by_side.ipynb #3392805e
+def write_record(cells: Sequence[ManyCell], folder: str | Path, path: str | Path) -> Path:
+    "Write what the figures need of finished cells; the map is of the first one."
+    found = [run_cell_apart(one, folder) for one in cells]
+    curves = {one.contender: losses_of(folder, one) for one in cells}
+    write_json(Path(path), {"cells": found, "curves": curves, "planes": task_planes(cells[0], folder)})
+    return Path(path)
+
+
+def first_run_figures(path: str | Path | None = None) -> "dict[str, go.Figure]":
+    "The figures of a record by name: curves, scores, map; None: of the shipped one."
+    record = read_json(asset("nano", "first_run", "record.json") if path is None else Path(path))
+    first, names = record["cells"][0], list(record["cells"][0]["scores"])
+    drawn = factor_map(names, record["planes"]["trained"], first["probe"]["trained"])
+    return {"curves": learning_curves(record["curves"]), "scores": many_picture(record["cells"]), "map": drawn}
 
 # %% ../../nbs/experiments/17_side_by_side.ipynb #907aaa46
 def held_out_answers(model: AdaptedModel, names: Sequence[str], way: str = "sharing") -> "pd.DataFrame":

@@ -169,8 +169,8 @@ def many_lines(contender: str, score: float, **more: object) -> list[str]:
 
 def test_many_tasks_are_a_world_of_their_own_and_the_small_adapter_is_not_the_adapter(tmp_path: Path) -> None:
     small = {"method": "adapter-dagger", "options": {"reduction_factor": 64}}
-    lines = many_lines("hyperformer++", 70.0) + many_lines("adapter-dagger", 60.0) + many_lines("adapter-dagger-small", 20.0, **small)
-    (tmp_path / "many.jsonl").write_text("\n".join(lines))
+    lines = many_lines("hyperformer++", 70.0) + many_lines("adapter-dagger", 60.0)
+    (tmp_path / "many.jsonl").write_text("\n".join(lines + many_lines("adapter-dagger-small", 20.0, **small)))
     frame = hl.claims("hyperformer", tmp_path).frame.set_index(["claim", "world"])
     found = frame.loc[("hyperformer/above-adapters", "nano-many")]
     assert found["verdict"] == HOLDS and found["effect"] == pytest.approx(10.0) and found["seeds"] == 3

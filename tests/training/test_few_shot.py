@@ -188,7 +188,10 @@ def test_a_stopped_study_goes_on(tmp_path, monkeypatch):
     assert found["zero-shot"].notna().sum() == 1
 
 
-@pytest.mark.parametrize(("study", "place"), [*(("hyperformer-4", n) for n in range(6)), *(("hyperformer-stable", n) for n in range(5))])
+PARTS = [(study, place) for study, count in (("hyperformer-4", 6), ("hyperformer-stable", 5)) for place in range(count)]
+
+
+@pytest.mark.parametrize(("study", "place"), PARTS)
 def test_every_part_can_be_taken_out_of_hyperformer(study, place, tmp_path):
     variant = variants_of(study)[place]  # one without its projector has no rate for it, and so on
     settings = {"backbone": "nano", "tasks": "nano-rte", "seed": 0, "steps": 1, "eval_every": 1, "eval_examples": 4}
