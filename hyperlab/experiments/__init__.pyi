@@ -158,6 +158,7 @@ from .side_by_side import (
     SHARES_OF_RATE as SHARES_OF_RATE,
     cell_model as cell_model,
     factor_map as factor_map,
+    first_run_figures as first_run_figures,
     held_out_answers as held_out_answers,
     learn_combination as learn_combination,
     learning_curves as learning_curves,
@@ -166,6 +167,7 @@ from .side_by_side import (
     task_plane as task_plane,
     task_planes as task_planes,
     train_side_by_side as train_side_by_side,
+    write_record as write_record,
 )
 from .sweep import (
     BACKENDS as BACKENDS,

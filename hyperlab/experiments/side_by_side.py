@@ -104,7 +104,7 @@ def task_planes(one: ManyCell, folder: str | Path) -> dict[str, Any]:
     return {"start": task_plane(build_cell(one)), "trained": task_plane(cell_model(one, folder))}
 
 # %% ../../nbs/experiments/17_side_by_side.ipynb #346f07e0
-SIGNS = {"circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆", "cross": "✚", "triangle-down": "▼"}  # of at most six values
+SIGNS = {"circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆", "cross": "✚", "triangle-down": "▼"}
 
 
 def legend_words(looks: Colouring) -> str:
