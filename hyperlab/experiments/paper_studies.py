@@ -111,6 +111,19 @@ def figure_9(backbone: str) -> list[Variant]:
             for v in ("L2", "LG", "GL") for r in FAN_IN for c in FAN_OUT]
 
 
+def stable_parts() -> list[Variant]:
+    "`hyperformer-stable` with each of its parts taken away."
+    taken: dict[str, dict[str, Any]] = {"HyperFormer (stable)": {}, "one vector for each task": {"site_embeddings": False}}
+    taken |= {"no base at the sites": {"base": False}, "written weights at full scale": {"weight_scale": "1"}}
+    taken |= {"with a task projector": {"task_projector": True}}
+    whole = dict(setting_of(STABLE).options)
+    return [Variant(label, STABLE, whole | options) for label, options in taken.items()]
+
+
+STABLE = "hyperformer-stable"
+OWN = {GRIDS: lambda _: grid_sizes(), FIGURE_9: figure_9, STABLE: lambda _: stable_parts()}  # studies that are no table of a paper
+
+
 def tried_variants(study: str, row: PaperRow, variant: Variant) -> list[Variant]:
     "A variant, and the others that the text chooses from on validation."
     more = TRIED.get(study)
@@ -123,9 +136,9 @@ def tried_variants(study: str, row: PaperRow, variant: Variant) -> list[Variant]
 # %% ../../nbs/experiments/04_paper_studies.ipynb #773b2065
 def variants_of(study: str, backbone: str = "nano") -> list[Variant]:
     "The variants of a study, fitted to a backbone; each only once."
-    check_names("study", [study], [*STUDIES, GRIDS, FIGURE_9])
-    if study not in STUDIES:
-        return [fitted(variant, backbone) for variant in (grid_sizes() if study == GRIDS else figure_9(backbone))]
+    check_names("study", [study], [*STUDIES, *OWN])
+    if study in OWN:
+        return [fitted(variant, backbone) for variant in OWN[study](backbone)]
     rows = [row for row in paper_table(*STUDIES[study]).rows if row.method]
     found: dict[tuple[str, str], Variant] = {}
     for row in rows:

@@ -150,7 +150,7 @@ def score_picture() -> "go.Figure":
     return styled(figure, "Eight nano tasks, same budget", "trained parameters", "mean of eleven metrics, test")
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #a859baa4
-SHOWN_METHODS = ("full", "adapter-dagger", "hyperformer++")
+SHOWN_METHODS = ("full", "adapter-dagger", "adapter-shared", "hyperformer++", "hyperformer-stable")
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #37e0729b
 def method_title(method: str) -> str:
