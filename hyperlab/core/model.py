@@ -18,7 +18,8 @@ from huggingface_hub import ModelHubMixin
 from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer, own_share, whole_parameters
+from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer, own_share
+from .backbones import put_parameters, whole_parameters
 from hyperlab.core.checkpoint import (
     CONFIG,
     check_fit,
@@ -49,7 +50,7 @@ from hyperlab.core.forward import (
     tokenize_texts,
 )
 from .generators import Condition, TaskLike, mixture_row, read_condition
-from .hooks import ActiveWeights, Observer, TrainedParameters, claim, put, release
+from .hooks import ActiveWeights, Observer, TrainedParameters, claim, release
 from .inspection import Encoding, encode_inputs, merged_parameters, observed, projected_embeddings
 from .inspection import task_embeddings, task_owned_parameters, weights_by_site, weights_fixed
 from .method import Method, Rule, WeightCache, check_options, get_method, write_down
@@ -98,7 +99,7 @@ def materialized(model: "AdaptedModel", task: TaskLike | None, name: str | None,
     twin = twin_backbone(model, {id(p): p for n, p in model.backbone.named_parameters() if n not in model.trained.names})
     if moved:  # such a task is a backbone of its own
         method = replace(method, carries="all")
-        put(twin, {n: nn.Parameter(value) for n, value in moved.items()})
+        put_parameters(twin, {n: nn.Parameter(value) for n, value in moved.items()})
     made = AdaptedModel(twin, method, [name], model.source, model._tokenizer, rule)
     made.chat = model.chat
     return made
