@@ -1,6 +1,7 @@
 # Written by tools/make_stubs.py from what the modules export.
 from . import benchmarks as benchmarks
 from . import contenders as contenders
+from . import lora as lora
 from . import measuring as measuring
 from . import planning as planning
 from .benchmarks import (
@@ -31,6 +32,9 @@ from .contenders import (
     trade_off as trade_off,
     training_step as training_step,
     without_dropout as without_dropout,
+)
+from .lora import (
+    bench_lora as bench_lora,
 )
 from .measuring import (
     BenchResult as BenchResult,
