@@ -29,22 +29,12 @@ from ..data.tokens import TaskSplit, load_task_split
 from .evaluation import Evaluation, evaluate
 from .recipes import is_finite, model_recipe
 from hyperlab.training.update import (
-    NonFinite,
-    batch_loss,
-    check_trainable,
-    make_optimizer,
-    nonfinite_state,
-    on_device,
-    parameter_groups,
-    preserve_rng_state,
-    seed_everything,
-    step_seed,
-    target_tokens,
-    trained_parameters,
-    with_positions,
-)
+    NonFinite, batch_loss, check_trainable, make_optimizer, nonfinite_state, on_device, parameter_groups, preserve_rng_state,
+    seed_everything, step_seed, target_tokens, trained_parameters, with_positions,
+)  # fmt: skip
 
 # %% ../../nbs/training/06_few_shot.ipynb #9bbeeabb
+WAYS = ("auto", "simplex")
 SOURCES = {"nli": "mnli", "question-type": "mnli", "qa": "qnli", "sentiment": "sst2", "paraphrase": "qqp", "similarity": "stsb"}
 
 # %% ../../nbs/training/06_few_shot.ipynb #ce035682
@@ -79,7 +69,6 @@ def source_losses(model: AdaptedModel, rows: TaskSplit) -> dict[str, float]:
 @dataclass(frozen=True)
 class Start:
     "Where a new task starts, and why."
-
     like: str | dict[str, float] | None  # None: the average of all known tasks
     chosen: str  # by hand, paper, auto, simplex, or average
     losses: dict[str, float] = field(default_factory=dict)  # of the examples as each known task, where they were looked at
@@ -127,9 +116,6 @@ def search_simplex(model: AdaptedModel, rows: TaskSplit, steps: int = 30, rate: 
     share = mixture.double() / mixture.double().sum()
     return Start(dict(zip(model.tasks, share.tolist(), strict=True)), "simplex", losses, found)
 
-# %% ../../nbs/training/06_few_shot.ipynb #5adfaf01
-WAYS = ("auto", "simplex")
-
 # %% ../../nbs/training/06_few_shot.ipynb #3b1caad6
 def choose_start(model: AdaptedModel, rows: TaskSplit, like: str | Mapping[str, float] | None = None) -> Start:
     "Where the task of these rows starts in a model that does not know it yet."
@@ -150,6 +136,7 @@ def choose_start(model: AdaptedModel, rows: TaskSplit, like: str | Mapping[str, 
 # %% ../../nbs/training/06_few_shot.ipynb #f4713ee8
 TUNE = ("all", "task", "base", "heads")
 PIECES = {"base": ".bases.", "heads": ".heads."}  # of the names of what is tuned
+MISSING = {"task": "nothing that belongs to a single task", "base": "no base of its sites", "heads": "no hypernetwork"}
 
 
 def norm_parameters(model: AdaptedModel) -> set[nn.Parameter]:
@@ -163,12 +150,8 @@ def movable(model: AdaptedModel, tune: str = "all", norms: bool = True) -> set[n
     trained = trained_parameters(model)
     if tune == "task":
         return set(trained.values()) & model.task_parameters()
-    if tune in PIECES:
-        return {p for name, p in trained.items() if PIECES[tune] in name}
-    return set(trained.values()) - (set() if norms else norm_parameters(model))
-
-
-MISSING = {"task": "nothing that belongs to a single task", "base": "no base of its sites", "heads": "no hypernetwork"}
+    kept = {p for name, p in trained.items() if PIECES.get(tune, "") in name}
+    return kept if norms or tune != "all" else kept - norm_parameters(model)
 
 
 def kinds_of_tuning(model: AdaptedModel, tune: str | Sequence[str], norms: bool = True) -> list[str]:
@@ -238,6 +221,7 @@ def tuned(model: AdaptedModel, rows: TaskSplit, how: Tuning, steps: int, factor:
 
 # %% ../../nbs/training/06_few_shot.ipynb #8048a314
 FOLDS = 4
+HELD = ("_parameters", "_buffers", "_modules")  # of a module
 
 
 def default_candidates(shots: int) -> tuple[int, ...]:
@@ -249,6 +233,14 @@ def default_candidates(shots: int) -> tuple[int, ...]:
 def default_folds(shots: int) -> int:
     "How many of the folds are held out in turn: all while examples are few, one when there are hundreds."
     return min(FOLDS, shots, max(1, math.ceil(64 * FOLDS / (3 * shots))))
+
+
+def start_words(like: str | Mapping[str, float] | None) -> str:
+    "A start in words; of a mixture the three largest shares."
+    if not isinstance(like, Mapping):
+        return like or "the average of all tasks"
+    largest = [f"{share:.2f} {name}" for name, share in sorted(like.items(), key=lambda one: -one[1])]
+    return " + ".join(largest[:3] + [f"{len(like) - 3} more"][: len(like) > 3])
 
 
 def some_rows(rows: TaskSplit, chosen: Sequence[int]) -> TaskSplit:
@@ -271,7 +263,6 @@ def undone(parameters: Sequence[nn.Parameter]) -> Iterator[None]:
 @dataclass(frozen=True)
 class Trial:
     "A way to tune, and what held-out examples say of it."
-
     factor: float  # of the learning rates
     steps: int
     loss: float  # mean over the folds
@@ -285,7 +276,7 @@ def fold_of(rows: TaskSplit, fold: int, seed: int) -> tuple[TaskSplit, TaskSplit
     return (some_rows(rows, order[fold::folds].tolist()),
             some_rows(rows, [int(row) for place, row in enumerate(order) if place % folds != fold]))
 
-# %% ../../nbs/training/06_few_shot.ipynb #74de0e10
+
 def cross_validate(model: AdaptedModel, kept: Sequence[nn.Parameter], rows: TaskSplit, how: Tuning, candidates: Sequence[int],
                    factors: Sequence[float] = (1.0,), folds: int = FOLDS, bar: "tqdm[Any] | None" = None,
                    tune: str = "all") -> list[Trial]:
@@ -303,15 +294,6 @@ def cross_validate(model: AdaptedModel, kept: Sequence[nn.Parameter], rows: Task
             for steps in candidates:
                 losses[factor, steps] += [math.inf] * (fold + 1 - len(losses[factor, steps]))
     return [Trial(factor, steps, float(np.mean(found)), tune) for (factor, steps), found in losses.items()]
-
-# %% ../../nbs/training/06_few_shot.ipynb #9b6d62c1
-def start_words(like: str | Mapping[str, float] | None) -> str:
-    "A start in words; of a mixture the three largest shares."
-    if not isinstance(like, Mapping):
-        return like or "the average of all tasks"
-    largest = sorted(like.items(), key=lambda one: -one[1])[:3]
-    rest = [f"{len(like) - 3} more"] if len(like) > 3 else []
-    return " + ".join([*(f"{share:.2f} {name}" for name, share in largest), *rest])
 
 # %% ../../nbs/training/06_few_shot.ipynb #fffd4a1c
 @dataclass(frozen=True)
@@ -396,9 +378,6 @@ def given(model: AdaptedModel, name: str, shots: int, seed: int, protocol: str, 
     return Given(rows, test, how, candidates or default_candidates(shots), factors)
 
 # %% ../../nbs/training/06_few_shot.ipynb #050401e9
-HELD = ("_parameters", "_buffers", "_modules")
-
-
 @contextmanager
 def unchanged_by_failure(model: AdaptedModel) -> Iterator[None]:
     "If the block fails, the model is as before, bit for bit: tasks, modules, values, gradients, what is trained, modes."
