@@ -4,6 +4,7 @@ from . import (
     bench as bench,
     core as core,
     data as data,
+    exchange as exchange,
     experiments as experiments,
     methods as methods,
     nano as nano,

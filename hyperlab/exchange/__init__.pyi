@@ -1,0 +1,55 @@
+# Written by tools/make_stubs.py from what the modules export.
+from . import approximate as approximate
+from . import certificates as certificates
+from . import formats as formats
+from . import merged as merged
+from . import to_adapterhub as to_adapterhub
+from . import to_peft as to_peft
+from .approximate import (
+    closest_update as closest_update,
+    fitted_updates as fitted_updates,
+    unexplained as unexplained,
+)
+from .certificates import (
+    CERTIFICATE as CERTIFICATE,
+    Certificate as Certificate,
+    LIMITS as LIMITS,
+    Load as Load,
+    PRECISIONS as PRECISIONS,
+    Probe as Probe,
+    compare_logits as compare_logits,
+    describe_backbone as describe_backbone,
+    export_folder as export_folder,
+    has_tokenizer as has_tokenizer,
+    library_versions as library_versions,
+    make_probe as make_probe,
+    plain_backbone as plain_backbone,
+    reference_logits as reference_logits,
+    write_certificate as write_certificate,
+)
+from .formats import (
+    export_model as export_model,
+    export_task as export_task,
+)
+from .merged import (
+    load_merged as load_merged,
+    load_plain as load_plain,
+    merged_backbone as merged_backbone,
+    write_merged as write_merged,
+)
+from .to_adapterhub import (
+    write_adapterhub as write_adapterhub,
+)
+from .to_peft import (
+    ADAPTER_CONFIG as ADAPTER_CONFIG,
+    ADAPTER_WEIGHTS as ADAPTER_WEIGHTS,
+    PREFIX as PREFIX,
+    SCALES as SCALES,
+    Update as Update,
+    check_only_parts as check_only_parts,
+    load_with_peft as load_with_peft,
+    lora_updates as lora_updates,
+    module_paths as module_paths,
+    reason_of as reason_of,
+    write_updates as write_updates,
+)
