@@ -1,7 +1,9 @@
 # Written by tools/make_stubs.py from what the modules export.
 from . import approximate as approximate
 from . import certificates as certificates
+from . import distillation as distillation
 from . import formats as formats
+from . import from_peft as from_peft
 from . import merged as merged
 from . import to_adapterhub as to_adapterhub
 from . import to_peft as to_peft
@@ -27,9 +29,17 @@ from .certificates import (
     reference_logits as reference_logits,
     write_certificate as write_certificate,
 )
+from .distillation import (
+    Distilled as Distilled,
+    distil as distil,
+)
 from .formats import (
     export_model as export_model,
     export_task as export_task,
+)
+from .from_peft import (
+    covering_options as covering_options,
+    import_peft as import_peft,
 )
 from .merged import (
     load_merged as load_merged,
@@ -51,5 +61,7 @@ from .to_peft import (
     lora_updates as lora_updates,
     module_paths as module_paths,
     reason_of as reason_of,
+    site_updates as site_updates,
+    stored_parts as stored_parts,
     write_updates as write_updates,
 )

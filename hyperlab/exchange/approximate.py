@@ -13,11 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..core.adapters import adapter_from_dict
 from ..core.model import AdaptedModel
 from ..core.sites import Site, SiteMap, all_sites, family_of
 from .certificates import make_probe
-from .to_peft import Update, module_paths, reason_of
+from .to_peft import Update, module_paths, reason_of, stored_parts
 
 # %% ../../nbs/exchange/04_approximate.ipynb #fc5e831c
 OUTPUT_KIND = {"attention": "o", "cross": "o", "feedforward": "down"}  # the projection whose result a sublayer's is
@@ -79,7 +78,7 @@ def unexplained(update: Update, given: Tensor, added: Tensor) -> float:
 def check_approximable(static: AdaptedModel, texts: Sequence[str] | None) -> Sequence[str]:
     "Raise unless a task has bottlenecks and nothing else, and there are texts to fit to."
     origin = static.method.to_dict().get("origin", static.method.name)
-    kinds = {type(adapter_from_dict(part["adapter"])).__name__ for part in static.method.to_dict()["parts"].values()}
+    kinds = {type(adapter).__name__ for adapter, _ in stored_parts(static)}
     if strange := sorted(kinds - {"Serial", "Parallel"}):
         raise ValueError(f"approximate=True fits bottlenecks, and {origin} has {strange[0]} adapters: {reason_of(strange[0])}")
     if static.trained.names or not kinds:

@@ -16,11 +16,10 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, PreTrainedModel
 
-from ..core.adapters import Adapter, adapter_from_dict
 from ..core.model import AdaptedModel
 from ..core.sites import SiteMap, has_encoder
 from .certificates import has_tokenizer, plain_backbone
-from .to_peft import SCALES, reason_of
+from .to_peft import SCALES, reason_of, stored_parts
 
 # %% ../../nbs/exchange/02_merged.ipynb #ed6b0720
 Values = dict[str, Tensor]  # a module's own parameters by name
@@ -53,11 +52,6 @@ MERGES: dict[str, Callable[[str, nn.Module, Any, Values], Values]]
 MERGES = {"Bias": with_bias, "Gain": with_gain, "GridProjection": with_gate}
 
 # %% ../../nbs/exchange/02_merged.ipynb #7abb23f3
-def stored_parts(static: AdaptedModel) -> list[tuple[Adapter, list[str]]]:
-    "The adapters of stored weights, and the names of the sites where each acts."
-    return [(adapter_from_dict(part["adapter"]), part["sites"]) for part in static.method.to_dict()["parts"].values()]
-
-
 def check_mergeable(static: AdaptedModel) -> None:
     "Raise if something acts that is no change of parameters."
     for adapter, _ in stored_parts(static):

@@ -16,8 +16,7 @@ from ..core.adapters import Serial
 from ..core.files import publish, write_json
 from ..core.model import AdaptedModel
 from ..core.sites import Site, all_sites, family_of, layer_count
-from .merged import stored_parts
-from .to_peft import check_only_parts, reason_of
+from .to_peft import check_only_parts, reason_of, stored_parts
 
 # %% ../../nbs/exchange/03_to_adapterhub.ipynb #e55f0369
 POSITIONS = {"attention": "mh_adapter", "feedforward": "output_adapter", "cross": "cross_adapter"}
