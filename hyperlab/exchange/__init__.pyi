@@ -8,9 +8,7 @@ from . import merged as merged
 from . import to_adapterhub as to_adapterhub
 from . import to_peft as to_peft
 from .approximate import (
-    closest_update as closest_update,
     fitted_updates as fitted_updates,
-    unexplained as unexplained,
 )
 from .certificates import (
     CERTIFICATE as CERTIFICATE,
@@ -18,24 +16,20 @@ from .certificates import (
     LIMITS as LIMITS,
     Load as Load,
     PRECISIONS as PRECISIONS,
-    Probe as Probe,
+    bare_backbone as bare_backbone,
     compare_logits as compare_logits,
     describe_backbone as describe_backbone,
     export_folder as export_folder,
     has_tokenizer as has_tokenizer,
     library_versions as library_versions,
     make_probe as make_probe,
-    plain_backbone as plain_backbone,
-    reference_logits as reference_logits,
     write_certificate as write_certificate,
 )
 from .distillation import (
-    Distilled as Distilled,
     distil as distil,
 )
 from .formats import (
     export_model as export_model,
-    export_task as export_task,
 )
 from .from_peft import (
     covering_options as covering_options,
@@ -43,7 +37,6 @@ from .from_peft import (
 )
 from .merged import (
     load_merged as load_merged,
-    load_plain as load_plain,
     merged_backbone as merged_backbone,
     write_merged as write_merged,
 )
@@ -53,8 +46,8 @@ from .to_adapterhub import (
 from .to_peft import (
     ADAPTER_CONFIG as ADAPTER_CONFIG,
     ADAPTER_WEIGHTS as ADAPTER_WEIGHTS,
+    LORA_SCALES as LORA_SCALES,
     PREFIX as PREFIX,
-    SCALES as SCALES,
     Update as Update,
     check_only_parts as check_only_parts,
     load_with_peft as load_with_peft,

@@ -31,9 +31,9 @@ from .to_peft import ADAPTER_CONFIG, ADAPTER_WEIGHTS, PREFIX, Update, module_pat
 # %% ../../nbs/exchange/06_from_peft.ipynb #96804e9c
 READ = {"peft_type", "r", "lora_alpha", "lora_dropout", "use_rslora", "rank_pattern", "alpha_pattern", "base_model_name_or_path",
         "revision", "init_lora_weights", "bias"}
-HARMLESS = {"task_type", "inference_mode", "auto_mapping", "peft_version", "target_modules", "exclude_modules", "layers_to_transform",
-            "layers_pattern", "fan_in_fan_out", "megatron_core", "runtime_config", "loftq_config", "eva_config", "corda_config",
-            "lora_ga_config", "qalora_group_size"}  # where updates are is seen from the weights
+HARMLESS = {"task_type", "inference_mode", "auto_mapping", "peft_version", "target_modules", "exclude_modules",
+            "layers_to_transform", "layers_pattern", "fan_in_fan_out", "megatron_core", "runtime_config", "loftq_config",
+            "eva_config", "corda_config", "lora_ga_config", "qalora_group_size"}  # where updates are is seen from the weights
 WHY = {"use_dora": "DoRA scales the columns of the updated projection", "modules_to_save": "whole modules are replaced",
        "lora_bias": "updates with a bias", "layer_replication": "layers are repeated"}
 STARTS = (True, False, "gaussian", "eva", "orthogonal")  # those that leave the backbone as it is
@@ -48,7 +48,7 @@ def check_peft_config(place: Path, config: Mapping[str, Any]) -> None:
             why = f" ({WHY[name]})" if name in WHY else ""
             raise ValueError(f"'{place}' uses {name}={json.dumps(value)}{why}, which the method lora does not have")
     if config.get("bias", "none") != "none":
-        raise ValueError(f"'{place}' uses bias={json.dumps(config['bias'])}: biases are trained along, which the method lora does not have")
+        raise ValueError(f"'{place}' uses bias={json.dumps(config['bias'])}, trained biases, which the method lora does not have")
     if (start := config.get("init_lora_weights", True)) not in STARTS:
         raise ValueError(f"'{place}' uses init_lora_weights={json.dumps(start)}, which changes the backbone's own weights")
 
@@ -232,7 +232,8 @@ def import_peft(
     rank, scale = max(u.rank for stored in adapters for u in stored.updates.values()), common_scale(adapters)
     covered = covering_options(loaded, [places[path] for stored in adapters for path in stored.updates])
     dropout = max(float(stored.config.get("lora_dropout", 0.0)) for stored in adapters)
-    model = adapt(loaded, "lora", list(named), tokenizer=tokenizer, rank=rank, alpha=float(scale * rank), dropout=dropout, **covered)
+    how = {"rank": rank, "alpha": float(scale * rank), "dropout": dropout} | covered
+    model = adapt(loaded, "lora", list(named), tokenizer=tokenizer, **how)
     model.source = source
     fill_tasks(model, adapters, places, scale)
     return model.eval()

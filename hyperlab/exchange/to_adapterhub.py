@@ -20,7 +20,8 @@ from .to_peft import check_only_parts, reason_of, stored_parts
 
 # %% ../../nbs/exchange/03_to_adapterhub.ipynb #e55f0369
 POSITIONS = {"attention": "mh_adapter", "feedforward": "output_adapter", "cross": "cross_adapter"}
-NAMES = {"down": "adapter_down.0.weight", "down_bias": "adapter_down.0.bias", "up": "adapter_up.weight", "up_bias": "adapter_up.bias",
+NAMES = {"down": "adapter_down.0.weight", "down_bias": "adapter_down.0.bias",
+         "up": "adapter_up.weight", "up_bias": "adapter_up.bias",
          "gamma": "adapter_norm_after.weight", "beta": "adapter_norm_after.bias"}
 TASK = "task"  # what the adapter is called in its file; it may be loaded under any name
 
@@ -39,7 +40,7 @@ def check_bottlenecks(static: AdaptedModel) -> tuple[Serial, list[Site]]:
     kinds, known = {adapter for adapter, _ in parts}, {str(site): site for site in all_sites(static.config)}
     widths = {len(weights["down"]) for weights in static.weights().values()}
     if len(kinds) != 1 or len(widths) != 1:
-        raise ValueError(f"{origin} has bottlenecks of several kinds or widths ({sorted(widths)}), and AdapterHub one for all layers")
+        raise ValueError(f"{origin} has bottlenecks of several kinds or widths ({sorted(widths)}), AdapterHub one for all layers")
     (kind,) = kinds
     assert isinstance(kind, Serial)
     return kind, [known[name] for _, names in parts for name in names]
@@ -69,7 +70,8 @@ def adapterhub_config(static: AdaptedModel) -> dict[str, Any]:
     places = {site.place for site in sites}
     shape = {"reduction_factor": static.config.d_model / bottleneck, "non_linearity": kind.activation, "ln_after": kind.layer_norm}
     where = {option: place in places for place, option in POSITIONS.items()} | {"leave_out": left_out(static, sites)}
-    about = {"model_type": static.config.model_type, "model_class": type(static.backbone).__name__, "model_name": static.source.name}
+    about = {"model_type": static.config.model_type, "model_class": type(static.backbone).__name__}
+    about["model_name"] = static.source.name or ""
     return {"config": shape | where, "hidden_size": static.config.d_model, "name": TASK, "version": "adapters.1.3.0", **about}
 
 # %% ../../nbs/exchange/03_to_adapterhub.ipynb #bbc1f610

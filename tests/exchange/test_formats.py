@@ -114,7 +114,8 @@ def test_bad_requests_are_clear(tmp_path: Path) -> None:
     model = adapted("llama", "lora")
     for task, options, why in (
         ("mnli", {}, "unknown task 'mnli'"), (["rte", "mnli"], {}, "unknown task 'mnli'"), ([], {}, "at least one task"),
-        ({"rte": 0.5}, {}, "adds up to 1"), ("rte", {"format": "onnx"}, "unknown format"), ("rte", {"precisions": ["int8"]}, "precision"),
+        ({"rte": 0.5}, {}, "adds up to 1"), ("rte", {"format": "onnx"}, "unknown format"),
+        ("rte", {"precisions": ["int8"]}, "precision"),
         ("rte", {"texts": "a text"}, "list of texts"), ("rte", {"format": "merged", "approximate": True}, "expected format='peft'"),
     ):
         with pytest.raises(ValueError, match=why):

@@ -28,7 +28,7 @@ def adapted(family: str, name: str, tasks: list[str] = TASKS) -> hl.AdaptedModel
 
 def logits(model: torch.nn.Module, batch: dict, **options: object) -> torch.Tensor:
     with torch.no_grad():
-        return model(**{k: v for k, v in batch.items()}, **options).logits
+        return model(**batch, **options).logits
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -77,9 +77,13 @@ LIBRARY = {
     "t5": [{"r": 4, "lora_alpha": 8, "target_modules": ["q", "v"]}, {"r": 2, "lora_alpha": 4, "target_modules": ["wo"]}],
     "llama": [
         {"r": 4, "lora_alpha": 6, "target_modules": ["q_proj", "k_proj"], "use_rslora": True},
-        {"r": 2, "target_modules": "all-linear", "rank_pattern": {"down_proj": 3}, "alpha_pattern": {"layers.1.self_attn.q_proj": 5}},
+        {"r": 2, "target_modules": "all-linear", "rank_pattern": {"down_proj": 3},
+         "alpha_pattern": {"layers.1.self_attn.q_proj": 5}},
     ],
-    "gpt2": [{"r": 3, "target_modules": ["c_attn", "c_proj"]}, {"r": 2, "target_modules": ["mlp.c_fc"], "layers_to_transform": [1]}],
+    "gpt2": [
+        {"r": 3, "target_modules": ["c_attn", "c_proj"]},
+        {"r": 2, "target_modules": ["mlp.c_fc"], "layers_to_transform": [1]},
+    ],
     "bart": [{"r": 2, "target_modules": ["q_proj", "out_proj", "fc2"]}],
 }
 
