@@ -29,14 +29,18 @@ from .backbones import (
     RANDOM_STREAMS as RANDOM_STREAMS,
     Source as Source,
     fingerprint as fingerprint,
+    is_shared as is_shared,
     load_backbone as load_backbone,
     load_tokenizer as load_tokenizer,
     meta_backbone as meta_backbone,
+    own_share as own_share,
     parameter_count as parameter_count,
     place_of as place_of,
     read_config as read_config,
     shape_of as shape_of,
     site_widths as site_widths,
+    whole as whole,
+    whole_parameters as whole_parameters,
 )
 from .checkpoint import (
     CONFIG as CONFIG,
