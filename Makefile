@@ -1,5 +1,6 @@
 # Two commands do everything on a fresh machine with Python, pip and make:
-#   make run     the first run: a hypernetwork learns eight tasks in a few minutes; scores, the map of tasks, cost
+#   make run     the first run: a hypernetwork and adapters learn sixty-four small tasks side by side, in five minutes on two cores
+#                PAGE=eight: eight large tasks instead; scores, the map of tasks, cost
 #   make test    lint, types, every notebook and every test; make test FAST=1 only what is quick
 # and one opens the page on which tasks are mixed and adapters looked at:
 #   make dashboard    of the shipped model; make dashboard SOURCE=runs RUNS=runs for one's own
@@ -15,10 +16,14 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: run test suite lint notebooks pytest margins check export lab dashboard clean help
 
+PAGE := many
+RUN_many = nbs/first_run.ipynb runs/first_run.ipynb -p steps 1600 -p tasks 64 -p eval_examples 50 -p held_out 16 -p run_dir runs/first
+RUN_eight = nbs/first_run_eight.ipynb runs/first_run_eight.ipynb -p steps 1200 -p eval_examples 800 -p run_dir runs/first-eight
+
 run: $(READY)
+	$(if $(RUN_$(PAGE)),,$(error PAGE: expected many or eight, received '$(PAGE)'))
 	mkdir -p runs
-	papermill nbs/first_run.ipynb runs/first_run.ipynb -k python3 --no-progress-bar --log-output \
-		-p steps 1200 -p eval_examples 800 -p run_dir runs/first
+	papermill $(RUN_$(PAGE)) -k python3 --no-progress-bar --log-output
 
 # Notebooks and tests share two workers to the end, lint runs beside them; FAST=1 leaves out what takes long
 test: $(READY)

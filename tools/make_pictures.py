@@ -2,6 +2,8 @@
 
     python tools/make_pictures.py
 
+The record of the first run is made from the folder of one: hyperlab.experiments.side_by_side.write_record.
+
 Pictures of the panels come from the browser tests: HYPERLAB_SCREENSHOTS=folder python -m pytest tests/widgets/test_browser.py
 """
 
@@ -15,6 +17,7 @@ from playwright.sync_api import sync_playwright
 
 import hyperlab as hl
 from hyperlab.experiments.shipped_results import score_picture
+from hyperlab.experiments.side_by_side import first_run_figures
 from hyperlab.nano.settings import nano_adapted
 from hyperlab.experiments.shipped_results import nano_fits
 
@@ -38,6 +41,8 @@ def main() -> None:
     before, after = hl.task_view(nano_adapted("hyperformer++")), hl.task_view(hl.load("nano"))
     pictures = {"task_map": (hl.analysis.task_map(before, after), 1100, 460), "nano_scores": (score_picture(), 1000, 420),
                 "fewshot": (hl.experiments.shot_curves(nano_fits()), 1200, 620)}  # fmt: skip
+    sizes = {"curves": (900, 400), "scores": (900, 400), "map": (1200, 420)}
+    pictures |= {f"first_run_{name}": (figure, *sizes[name]) for name, figure in first_run_figures().items()}
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1200, "height": 600})

@@ -58,7 +58,6 @@ from .planning import (
     Forecast as Forecast,
     Held as Held,
     count_tasks as count_tasks,
-    largest_unit as largest_unit,
     measure_speed as measure_speed,
     plan as plan,
     plan_table as plan_table,

@@ -29,14 +29,18 @@ from .backbones import (
     RANDOM_STREAMS as RANDOM_STREAMS,
     Source as Source,
     fingerprint as fingerprint,
+    is_shared as is_shared,
     load_backbone as load_backbone,
     load_tokenizer as load_tokenizer,
     meta_backbone as meta_backbone,
+    own_share as own_share,
     parameter_count as parameter_count,
     place_of as place_of,
     read_config as read_config,
     shape_of as shape_of,
     site_widths as site_widths,
+    whole as whole,
+    whole_parameters as whole_parameters,
 )
 from .checkpoint import (
     CONFIG as CONFIG,
@@ -44,6 +48,7 @@ from .checkpoint import (
     check_kinds as check_kinds,
     check_weights as check_weights,
     describe_model as describe_model,
+    fill as fill,
     find_checkpoint as find_checkpoint,
     is_shipped as is_shipped,
     planned_weights as planned_weights,
@@ -67,6 +72,7 @@ from .files import (
     read_json as read_json,
     set_aside as set_aside,
     sync_folder as sync_folder,
+    whole_folder as whole_folder,
     write_json as write_json,
     write_manifest as write_manifest,
 )
@@ -175,7 +181,6 @@ from .method import (
 from .model import (
     AdaptedModel as AdaptedModel,
     adapt as adapt,
-    fill as fill,
     load as load,
 )
 from .old_names import (

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from .backbones import whole_parameters
 from .forward import call_context, masked_mean, read_input, run_encoder, shifted_parameters
 from .generators import Condition, Hypernetwork, Table, TaskEmbedding
 from .hooks import ActiveWeights, Observer, SiteWeights
@@ -46,7 +47,7 @@ def encode_inputs(rule: Rule, active: ActiveWeights, condition: Condition, input
         made = given["encoder_outputs"]
     else:
         weights = rule(condition) if active.fixed is None else active.fixed
-        with active.using(weights, call_context(given), shifted_parameters(rule, active.backbone, condition)):
+        with active.using(weights, call_context(given), shifted_parameters(rule, whole_parameters(active.backbone), condition)):
             made = run_encoder(active.backbone, given)
     embedding = rule.embed_input(condition) if rule.readings else None
     return Encoding(made[0], inputs.get("attention_mask"), tuple(made.hidden_states[1:]), condition, embedding)
@@ -101,8 +102,9 @@ def merged_parameters(
             if change is None:
                 kind = type(rule.parts[part].adapter).__name__
                 raise ValueError(f"{kind} adapters are no update of a projection, so they can't be merged: use merge=False")
-            weight = active.sites.module(site).get_parameter("weight")
-            found[names[id(weight)]] = weight + (change if change.shape == weight.shape else change.t())
+            module = active.sites.module(site)
+            weight, turned = module.get_parameter("weight"), type(module).__name__ == "Conv1D"  # GPT-2's hold (inputs, outputs)
+            found[names[id(weight)]] = weight + (change.t() if turned else change)
     return found
 
 # %% ../../nbs/core/12_inspection.ipynb #0ecc6310

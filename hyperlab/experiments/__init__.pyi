@@ -11,6 +11,7 @@ from . import paper_studies as paper_studies
 from . import reproduce as reproduce
 from . import runs as runs
 from . import shipped_results as shipped_results
+from . import side_by_side as side_by_side
 from . import sweep as sweep
 from . import tune as tune
 from . import workbooks as workbooks
@@ -43,14 +44,17 @@ from .few_shot_study import (
     compare_sources as compare_sources,
     find_source as find_source,
     line_style as line_style,
+    neighbours_table as neighbours_table,
     over_targets as over_targets,
     pack_fits as pack_fits,
+    rates_of_run as rates_of_run,
     read_numbers as read_numbers,
     read_studies as read_studies,
     shot_curves as shot_curves,
     shot_table as shot_table,
     shots_in_paper as shots_in_paper,
     study as study,
+    study_points as study_points,
     unpack_fits as unpack_fits,
 )
 from .known_experiments import (
@@ -82,6 +86,7 @@ from .many_study import (
     probe_factors as probe_factors,
     probe_table as probe_table,
     run_cell as run_cell,
+    run_cell_apart as run_cell_apart,
 )
 from .measured import (
     Choice as Choice,
@@ -97,6 +102,7 @@ from .paper_comparison import (
     reported_row as reported_row,
     rows_with_runs as rows_with_runs,
     scores_beside_paper as scores_beside_paper,
+    shared_runs as shared_runs,
 )
 from .paper_studies import (
     STUDIES as STUDIES,
@@ -115,12 +121,14 @@ from .paper_studies import (
 )
 from .reproduce import (
     experiment_table as experiment_table,
+    missing_runs as missing_runs,
     pack_experiments as pack_experiments,
     reproduce_command as reproduce_command,
     shipped_path as shipped_path,
     source_of as source_of,
 )
 from .runs import (
+    Picked as Picked,
     better as better,
     compare as compare,
     compare_methods as compare_methods,
@@ -128,6 +136,7 @@ from .runs import (
     curves as curves,
     find_runs as find_runs,
     finished_runs as finished_runs,
+    pick as pick,
     run_row as run_row,
 )
 from .shipped_results import (
@@ -150,6 +159,21 @@ from .shipped_results import (
     steps_page as steps_page,
     targets_page as targets_page,
     write_result as write_result,
+)
+from .side_by_side import (
+    SHARES_OF_RATE as SHARES_OF_RATE,
+    cell_model as cell_model,
+    factor_map as factor_map,
+    first_run_figures as first_run_figures,
+    held_out_answers as held_out_answers,
+    learn_combination as learn_combination,
+    learning_curves as learning_curves,
+    losses_of as losses_of,
+    save_page as save_page,
+    task_plane as task_plane,
+    task_planes as task_planes,
+    train_side_by_side as train_side_by_side,
+    write_record as write_record,
 )
 from .sweep import (
     BACKENDS as BACKENDS,

@@ -19,6 +19,7 @@ import numpy as np
 from ..analysis.probes import instance_probes, load_instances
 from ..analysis.statistics import compare_scores
 from ..core.files import asset, read_json
+from ..core.method import available_methods
 from ..data.benchmarks import tasks
 from ..data.metrics import METRICS, average_metrics
 from .few_shot_study import pack_fits, unpack_fits
@@ -65,12 +66,23 @@ def measured_line(line: Mapping[str, Any]) -> Measured:
     return Measured(*of_run, 0.0, line["steps"], (), recipe=known, validation=line.get("validation"))
 
 
+def many_line(line: Mapping[str, Any]) -> Measured:
+    "A cell of the study of many tasks, as a line of a packed file has it."
+    method = line.get("method", line["contender"])
+    scores = {name: {"accuracy": value} for name, value in line["scores"].items()}
+    recipe = dict(line["recipe"]) | {"max_examples": line["examples"], "batch_size": 32}
+    options = line.get("options") or setting_of(method).options
+    return Measured(method, options, "nano", line["seed"], scores, 0.0, line["steps"], (), recipe=recipe)
+
+
 def packed_runs(folders: Iterable[Path]) -> list[Measured]:
     "The runs in packed files; lines of other kinds, such as few-shot fits, are left."
     paths = [path for folder in folders for path in sorted(folder.rglob("*.jsonl")) if path.name != "log.jsonl"]
     lines = [json.loads(text) for path in paths for text in path.read_text().splitlines() if text.strip()]
     is_run = lambda line: isinstance(line.get("tasks"), dict) and {"method", "seed", "steps"} <= set(line)
-    return [measured_line(line) for line in lines if is_run(line)]
+    is_many = lambda line: {"contender", "scores", "examples"} <= set(line)
+    cells = [many_line(line) for line in lines if is_many(line) and line.get("method", line["contender"]) in available_methods()]
+    return [measured_line(line) for line in lines if is_run(line)] + cells
 
 
 def without_repeats(runs: Iterable[Measured]) -> list[Measured]:
@@ -291,7 +303,10 @@ def few_shot_effect(claim: Claim, world: str, records: Records) -> Effect | None
     values = [np.stack([by_example(side[seed], shared) for seed in seeds]) for side in (a, b)]
     found = compare_scores(values[0], values[1], paired=True, resamples=1_000)
     sizes = ", ".join(str(n) for n in sorted({shots for _, shots in shared}))
-    set_up = f"{len({task for task, _ in shared})} targets, {sizes} examples"
+    targets = len({task for task, _ in shared})
+    rates = max(fits[fits["method"].isin((claim.a.method, claim.b.method))].groupby("method")["rate"].nunique())
+    chosen = "rates chosen by the examples" if rates > 1 else "one rate for each method"
+    set_up = f"{targets} target{'s'[: targets > 1]}, {sizes} examples, {chosen}"
     return Effect(found.difference, found.low, found.high, (len(seeds), len(seeds)), "seeds and examples", set_up)
 
 # %% ../../nbs/experiments/13_claim_effects.ipynb #c14f28ea

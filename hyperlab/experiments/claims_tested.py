@@ -35,6 +35,15 @@ def verdict(claim: Claim, effect: Effect | None) -> str:
 # %% ../../nbs/experiments/14_claims_tested.ipynb #0b6b0232
 SCALES = {"nano": " --scale nano", "real data": " --scale small"}
 TOO_MANY = 100  # seeds that nobody will run
+MANY_COMMAND = "python -c \"from hyperlab.experiments.many_study import many_study; many_study('runs/many', sizes=[(64, 50)])\""
+
+
+def command_for(claim: Claim, world: str, seeds: int = ENOUGH_SEEDS) -> str:
+    "What runs a claim's experiment in a world, with at least so many seeds."
+    if world == "nano-many":
+        return MANY_COMMAND
+    more = f" --seeds {seeds}" if seeds > ENOUGH_SEEDS else ""
+    return f"{claim.command}{SCALES.get(world, '')}{more}"
 
 
 def nearest_bound(claim: Claim, value: float) -> float:
@@ -56,15 +65,17 @@ def what_decides(claim: Claim, world: str, effect: Effect | None) -> str:
     if effect is None and world == "benchmark":
         return f"the benchmark of a step with {sides}"
     if effect is None:
-        return f"{ENOUGH_SEEDS} seeds of {sides}: {claim.command}{SCALES.get(world, '')}"
+        return f"{ENOUGH_SEEDS} seeds of {sides}: {command_for(claim, world)}"
     if not effect.enough:
         lacking = zip((claim.a, claim.b), (ENOUGH_SEEDS - n for n in effect.seeds), strict=True)
-        return " and ".join(dict.fromkeys(f"{n} more seed{'s'[: n > 1]} of {side.title}" for side, n in lacking if n > 0))
+        more = dict.fromkeys(f"{n} more seed{'s'[: n > 1]} of {side.title}" for side, n in lacking if n > 0)
+        return f"{' and '.join(more)}: {command_for(claim, world)}"
     wanted, unit = seeds_to_decide(claim, effect), "rounds" if effect.over == "rounds" else "seeds"
     if wanted >= TOO_MANY:
         other = "the machine of the paper, a GPU" if unit == "rounds" else "more test examples, or a longer training"
         return f"the effect is too near the bound for more {unit} to decide; {other}"
-    return f"about {wanted} {unit} instead of {min(effect.seeds)}, if the effect stays as it is"
+    said = f"about {wanted} {unit} instead of {min(effect.seeds)}, if the effect stays as it is"
+    return said if unit == "rounds" else f"{said}: {command_for(claim, world, wanted)}"
 
 # %% ../../nbs/experiments/14_claims_tested.ipynb #467b82d2
 @dataclass(frozen=True)

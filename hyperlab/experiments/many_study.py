@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['MANY_CONTENDERS', 'WAYS', 'MANY_SIZES', 'fitted_reduction', 'contender_options', 'combination', 'probe_factors',
-           'ManyCell', 'build_cell', 'run_cell', 'many_study', 'pack_many', 'many_records', 'many_table',
-           'combination_table', 'probe_table', 'many_picture']
+           'ManyCell', 'build_cell', 'run_cell', 'run_cell_apart', 'many_study', 'pack_many', 'many_records',
+           'many_table', 'combination_table', 'probe_table', 'many_picture']
 
 # %% ../../nbs/experiments/16_many_study.ipynb #07c6b53c
 import json
@@ -168,8 +168,8 @@ def build_cell(one: ManyCell) -> AdaptedModel:
         return adapt("nano", MANY_CONTENDERS[one.contender].method, MANY[: one.tasks], **options)
 
 # %% ../../nbs/experiments/16_many_study.ipynb #e589868f
-def run_cell(one: ManyCell, folder: str | Path, progress: bool = True) -> dict[str, Any]:
-    "Train and judge a cell, or read what it found."
+def run_cell(one: ManyCell, folder: str | Path, progress: bool = True, keep: bool = False) -> dict[str, Any]:
+    "Train and judge a cell, or read what it found; its run, with the model, stays where `keep` says so."
     path = Path(folder) / f"{one.name}.json"
     if path.is_file():
         return dict(read_json(path))
@@ -180,13 +180,28 @@ def run_cell(one: ManyCell, folder: str | Path, progress: bool = True) -> dict[s
     run = train(model, one.steps, 32, seed=one.seed, max_examples=one.examples, run_dir=run_dir, progress=progress,
                 report_to="none", **recipe | how)  # fmt: skip
     scores = {name: metrics["accuracy"] for name, metrics in run.result["tasks"].items()}
-    found = vars(one) | {"trained": run.result["parameters"]["trained"], "seconds": run.result["cost"]["seconds"], "recipe": recipe}
+    kind = {"method": MANY_CONTENDERS[one.contender].method, "options": contender_options(one.contender, one.tasks)}
+    found = vars(one) | kind | {"recipe": recipe}
+    found |= {"trained": run.result["parameters"]["trained"], "seconds": run.result["cost"]["seconds"]}
     found |= {"score": float(np.mean(list(scores.values()))), "scores": scores}
     found["probe"] = {"start": begun, "trained": probe_factors(model)}
     found["combinations"] = score_held_out(model, MANY_HELDOUT[: one.held_out], one.eval_examples)
     write_json(path, found)
-    shutil.rmtree(run_dir, ignore_errors=True)
+    if not keep:
+        shutil.rmtree(run_dir, ignore_errors=True)
     return found
+
+# %% ../../nbs/experiments/16_many_study.ipynb #ab3f8fd6
+def run_cell_apart(one: ManyCell, folder: str | Path, threads: int = 1) -> dict[str, Any]:
+    "The same without a word, with the run kept, for a process that does nothing else."
+    import datasets
+    import torch
+    from transformers.utils.logging import disable_progress_bar
+
+    torch.set_num_threads(threads)
+    datasets.disable_progress_bars()
+    disable_progress_bar()
+    return run_cell(one, folder, progress=False, keep=True)
 
 # %% ../../nbs/experiments/16_many_study.ipynb #d1f4fe26
 MANY_SIZES = ((64, 50), *((tasks, 100) for tasks in (8, 16, 32, 64)), *((64, examples) for examples in (25, 400)))
@@ -286,5 +301,6 @@ def many_picture(records: Sequence[Mapping[str, Any]]) -> "go.Figure":
         y = [float(np.mean([one["score"] for one in found])) for found in sizes.values()]
         dot = {"color": colours[list(MANY_CONTENDERS).index(name) % len(colours)], "size": 10}
         figure.add_scatter(x=x, y=y, mode="markers+text", text=label, textposition="top center", name=name, marker=dot)
-    figure.update_xaxes(type="log")
+    lowest = min([one["score"] for one in records], default=50.0)
+    figure.update_xaxes(type="log", dtick="D2").update_yaxes(range=[min(50.0, lowest - 3), 100])  # from chance on
     return styled(figure, "Many small tasks: score against what is trained", "trained parameters", "mean accuracy on test rows")

@@ -5,6 +5,7 @@ from . import compacter as compacter
 from . import full as full
 from . import hyperdecoder as hyperdecoder
 from . import hyperformer as hyperformer
+from . import hyperformer_stable as hyperformer_stable
 from . import hypergrid as hypergrid
 from . import intrinsic_said as intrinsic_said
 from . import lora as lora
@@ -43,12 +44,15 @@ from .hyperdecoder import (
 )
 from .hyperformer import (
     HyperFormer as HyperFormer,
+    HyperFormerFamily as HyperFormerFamily,
     HyperFormerPlusPlus as HyperFormerPlusPlus,
     HyperFormerReleased as HyperFormerReleased,
-    HyperFormerStable as HyperFormerStable,
     HyperRule as HyperRule,
     added as added,
     gated as gated,
+)
+from .hyperformer_stable import (
+    HyperFormerStable as HyperFormerStable,
 )
 from .hypergrid import (
     HyperGrid as HyperGrid,

@@ -29,22 +29,12 @@ from ..data.tokens import TaskSplit, load_task_split
 from .evaluation import Evaluation, evaluate
 from .recipes import is_finite, model_recipe
 from hyperlab.training.update import (
-    NonFinite,
-    batch_loss,
-    check_trainable,
-    make_optimizer,
-    nonfinite_state,
-    on_device,
-    parameter_groups,
-    preserve_rng_state,
-    seed_everything,
-    step_seed,
-    target_tokens,
-    trained_parameters,
-    with_positions,
-)
+    NonFinite, batch_loss, check_trainable, make_optimizer, nonfinite_state, on_device, parameter_groups, preserve_rng_state,
+    seed_everything, step_seed, target_tokens, trained_parameters, with_positions,
+)  # fmt: skip
 
 # %% ../../nbs/training/06_few_shot.ipynb #9bbeeabb
+WAYS = ("auto", "simplex")
 SOURCES = {"nli": "mnli", "question-type": "mnli", "qa": "qnli", "sentiment": "sst2", "paraphrase": "qqp", "similarity": "stsb"}
 
 # %% ../../nbs/training/06_few_shot.ipynb #ce035682
@@ -79,7 +69,6 @@ def source_losses(model: AdaptedModel, rows: TaskSplit) -> dict[str, float]:
 @dataclass(frozen=True)
 class Start:
     "Where a new task starts, and why."
-
     like: str | dict[str, float] | None  # None: the average of all known tasks
     chosen: str  # by hand, paper, auto, simplex, or average
     losses: dict[str, float] = field(default_factory=dict)  # of the examples as each known task, where they were looked at
@@ -127,9 +116,6 @@ def search_simplex(model: AdaptedModel, rows: TaskSplit, steps: int = 30, rate: 
     share = mixture.double() / mixture.double().sum()
     return Start(dict(zip(model.tasks, share.tolist(), strict=True)), "simplex", losses, found)
 
-# %% ../../nbs/training/06_few_shot.ipynb #5adfaf01
-WAYS = ("auto", "simplex")
-
 # %% ../../nbs/training/06_few_shot.ipynb #3b1caad6
 def choose_start(model: AdaptedModel, rows: TaskSplit, like: str | Mapping[str, float] | None = None) -> Start:
     "Where the task of these rows starts in a model that does not know it yet."
@@ -148,7 +134,9 @@ def choose_start(model: AdaptedModel, rows: TaskSplit, like: str | Mapping[str, 
     return Start(source, "paper" if source else "average")
 
 # %% ../../nbs/training/06_few_shot.ipynb #f4713ee8
-TUNE = ("all", "task")
+TUNE = ("all", "task", "base", "heads")
+PIECES = {"base": ".bases.", "heads": ".heads."}  # of the names of what is tuned
+MISSING = {"task": "nothing that belongs to a single task", "base": "no base of its sites", "heads": "no hypernetwork"}
 
 
 def norm_parameters(model: AdaptedModel) -> set[nn.Parameter]:
@@ -157,13 +145,23 @@ def norm_parameters(model: AdaptedModel) -> set[nn.Parameter]:
 
 
 def movable(model: AdaptedModel, tune: str = "all", norms: bool = True) -> set[nn.Parameter]:
-    "The parameters that tuning a task may move."
+    "The parameters that tuning a task may move; none where the method has no such part."
     check_names("tune", [tune], TUNE)
-    trained = set(trained_parameters(model).values())
-    kept = trained & model.task_parameters() if tune == "task" else trained if norms else trained - norm_parameters(model)
-    if not kept:
-        raise ValueError(f"tune='task': {model.method.title} has nothing that belongs to a single task; use tune='all'")
-    return kept
+    trained = trained_parameters(model)
+    if tune == "task":
+        return set(trained.values()) & model.task_parameters()
+    kept = {p for name, p in trained.items() if PIECES.get(tune, "") in name}
+    return kept if norms or tune != "all" else kept - norm_parameters(model)
+
+
+def kinds_of_tuning(model: AdaptedModel, tune: str | Sequence[str], norms: bool = True) -> list[str]:
+    "What may be tuned, of one kind or of several to choose from; several may hold some that the method does not have."
+    asked = [tune] if isinstance(tune, str) else list(tune)
+    kinds = [kind for kind in dict.fromkeys(asked) if movable(model, kind, norms)]
+    if not kinds:
+        said = " and ".join(MISSING.get(kind, "nothing that is trained") for kind in asked) or "nothing asked for"
+        raise ValueError(f"tune={tune!r}: {model.method.title} has {said}; use tune='all'")
+    return kinds
 
 # %% ../../nbs/training/06_few_shot.ipynb #c66c487d
 @contextmanager
@@ -223,6 +221,7 @@ def tuned(model: AdaptedModel, rows: TaskSplit, how: Tuning, steps: int, factor:
 
 # %% ../../nbs/training/06_few_shot.ipynb #8048a314
 FOLDS = 4
+HELD = ("_parameters", "_buffers", "_modules")  # of a module
 
 
 def default_candidates(shots: int) -> tuple[int, ...]:
@@ -234,6 +233,14 @@ def default_candidates(shots: int) -> tuple[int, ...]:
 def default_folds(shots: int) -> int:
     "How many of the folds are held out in turn: all while examples are few, one when there are hundreds."
     return min(FOLDS, shots, max(1, math.ceil(64 * FOLDS / (3 * shots))))
+
+
+def start_words(like: str | Mapping[str, float] | None) -> str:
+    "A start in words; of a mixture the three largest shares."
+    if not isinstance(like, Mapping):
+        return like or "the average of all tasks"
+    largest = [f"{share:.2f} {name}" for name, share in sorted(like.items(), key=lambda one: -one[1])]
+    return " + ".join(largest[:3] + [f"{len(like) - 3} more"][: len(like) > 3])
 
 
 def some_rows(rows: TaskSplit, chosen: Sequence[int]) -> TaskSplit:
@@ -256,10 +263,10 @@ def undone(parameters: Sequence[nn.Parameter]) -> Iterator[None]:
 @dataclass(frozen=True)
 class Trial:
     "A way to tune, and what held-out examples say of it."
-
     factor: float  # of the learning rates
     steps: int
     loss: float  # mean over the folds
+    tune: str = "all"  # what was tuned
 
 
 def fold_of(rows: TaskSplit, fold: int, seed: int) -> tuple[TaskSplit, TaskSplit]:
@@ -269,9 +276,10 @@ def fold_of(rows: TaskSplit, fold: int, seed: int) -> tuple[TaskSplit, TaskSplit
     return (some_rows(rows, order[fold::folds].tolist()),
             some_rows(rows, [int(row) for place, row in enumerate(order) if place % folds != fold]))
 
-# %% ../../nbs/training/06_few_shot.ipynb #74de0e10
+
 def cross_validate(model: AdaptedModel, kept: Sequence[nn.Parameter], rows: TaskSplit, how: Tuning, candidates: Sequence[int],
-                   factors: Sequence[float] = (1.0,), folds: int = FOLDS, bar: "tqdm[Any] | None" = None) -> list[Trial]:
+                   factors: Sequence[float] = (1.0,), folds: int = FOLDS, bar: "tqdm[Any] | None" = None,
+                   tune: str = "all") -> list[Trial]:
     "Every number of steps at every rate, tried on held-out examples; the model is as before."
     losses: dict[tuple[float, int], list[float]] = {(factor, steps): [] for factor in factors for steps in candidates}
     for fold in range(folds):
@@ -285,9 +293,9 @@ def cross_validate(model: AdaptedModel, kept: Sequence[nn.Parameter], rows: Task
                         bar.update(step > 0)
             for steps in candidates:
                 losses[factor, steps] += [math.inf] * (fold + 1 - len(losses[factor, steps]))
-    return [Trial(factor, steps, float(np.mean(found))) for (factor, steps), found in losses.items()]
+    return [Trial(factor, steps, float(np.mean(found)), tune) for (factor, steps), found in losses.items()]
 
-# %% ../../nbs/training/06_few_shot.ipynb #9b6d62c1
+# %% ../../nbs/training/06_few_shot.ipynb #fffd4a1c
 @dataclass(frozen=True)
 class FewShot:
     "A task that was learned from a few examples: how, and its scores."
@@ -296,7 +304,7 @@ class FewShot:
     shots: int
     seed: int
     start_from: Start
-    tune: str
+    tune: str  # the kind that was chosen, if there were several
     norms: bool  # whether T5's layer norms were tuned
     trained: int  # parameters
     rate: float  # the main one, chosen with the steps on the examples alone
@@ -309,10 +317,9 @@ class FewShot:
     def __str__(self) -> str:
         before = {metric: f"{value:.1f} → " for metric, value in self.start.items()}
         said = ", ".join(f"{metric} {before.get(metric, '')}{value:.1f}" for metric, value in self.scores.items())
-        like = self.start_from.like
-        mixed = " + ".join(f"{w:.2f} {name}" for name, w in like.items() if w >= 0.005) if isinstance(like, dict) else like
-        begun = f"starting as {mixed or 'the average of all tasks'}"
-        return f"{self.task} from {self.shots} examples, {begun}: {said} ({self.steps} steps)"
+        nothing = "no step was better on them than the start, so nothing was learned"
+        chosen = f"{self.steps} steps at rate {self.rate:g}" if self.steps else nothing
+        return f"{self.task} from {self.shots} examples, starting as {start_words(self.start_from.like)}: {said} ({chosen})"
 
 # %% ../../nbs/training/06_few_shot.ipynb #39b6813e
 @dataclass(frozen=True)
@@ -324,13 +331,16 @@ class Given:
     candidates: Sequence[int]
     factors: Sequence[float]
 
-    def choose(self, model: AdaptedModel, kept: Sequence[nn.Parameter], progress: bool) -> list[Trial]:
+    def choose(self, model: AdaptedModel, kinds: Sequence[str], norms: bool, progress: bool) -> list[Trial]:
         "The trials on the examples, with a bar if they take long."
-        folds = default_folds(len(self.rows.rows))
-        total = folds * len(self.factors) * max(self.candidates)
+        folds, trials = default_folds(len(self.rows.rows)), list[Trial]()
+        total = folds * len(self.factors) * max(self.candidates) * len(kinds)
         look: dict[str, Any] = {"total": total, "desc": self.rows.task.name, "unit": "step", "leave": False, "mininterval": 2}
         with tqdm(disable=not progress, **look) as bar:
-            return cross_validate(model, kept, self.rows, self.how, self.candidates, self.factors, folds, bar)
+            for kind in kinds:
+                with tuning(model, kind, norms) as kept:
+                    trials += cross_validate(model, kept, self.rows, self.how, self.candidates, self.factors, folds, bar, kind)
+        return trials
 
     def tested(self, model: AdaptedModel) -> Evaluation:
         "What the model makes of the test rows."
@@ -368,9 +378,6 @@ def given(model: AdaptedModel, name: str, shots: int, seed: int, protocol: str, 
     return Given(rows, test, how, candidates or default_candidates(shots), factors)
 
 # %% ../../nbs/training/06_few_shot.ipynb #050401e9
-HELD = ("_parameters", "_buffers", "_modules")
-
-
 @contextmanager
 def unchanged_by_failure(model: AdaptedModel) -> Iterator[None]:
     "If the block fails, the model is as before, bit for bit: tasks, modules, values, gradients, what is trained, modes."
@@ -400,7 +407,7 @@ def few_shot(
     shots: int = 16,  # examples
     like: str | Mapping[str, float] | None = None,  # what it starts as; None: by the paper's map; "auto"; "simplex"
     *,
-    tune: str = "all",  # or "task"
+    tune: str | Sequence[str] = "all",  # or "task", "base", "heads", or a list of them to choose from
     norms: bool = True,  # whether T5's layer norms are tuned, under "all"
     seed: int = 0,  # of the examples and of the batches
     candidates: Sequence[int] | None = None,  # numbers of steps to choose from; None: by the number of examples
@@ -422,7 +429,7 @@ def few_shot(
     recipe = model_recipe(model, "clean", learning_rate=learning_rate, rates=own, **limits)
     how = Tuning(recipe.learning_rate, recipe.rates, batch_size, seed)
     it = given(model, name, shots, seed, protocol, eval_examples, how, candidates, factors)
-    movable(model, tune, norms)  # refused before the model is changed
+    kinds = kinds_of_tuning(model, tune, norms)  # refused before the model is changed
     with unchanged_by_failure(model):
         if name in model.tasks:
             begun = Start(name, "by hand")
@@ -430,12 +437,14 @@ def few_shot(
             begun = choose_start(model, it.rows, like)
             model.add_task(name, like=begun.like)
         start = it.tested(model) if test_start else None
-        with being_trained(model), preserve_rng_state(), tuning(model, tune, norms) as kept:
-            trials = it.choose(model, kept, progress)
+        with being_trained(model), preserve_rng_state():
+            trials = it.choose(model, kinds, norms, progress)
             best = best_trial(trials)
-            for _ in tuned(model, it.rows, how, best.steps, best.factor):
-                pass
+            with tuning(model, best.tune, norms) as kept:
+                for _ in tuned(model, it.rows, how, best.steps, best.factor):
+                    pass
             trained = sum(p.numel() for p in kept)
         end = start if start and best.steps == 0 else it.tested(model)
-    return FewShot(name, model.method.name, shots, seed, begun, tune, norms, trained, best.factor * how.rate, best.steps, trials,
-                   start.tasks[name] if start else {}, end.tasks[name], end.predictions[name])
+    chosen = best.tune, norms, trained, best.factor * how.rate, best.steps
+    scores = start.tasks[name] if start else {}, end.tasks[name], end.predictions[name]
+    return FewShot(name, model.method.name, shots, seed, begun, *chosen, trials, *scores)

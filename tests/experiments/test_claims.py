@@ -11,6 +11,7 @@ from hyperlab.experiments.claim_effects import Effect, Records, packed_runs, rea
 from hyperlab.experiments.claims_tested import FAILS, HOLDS, UNDECIDED, ClaimResult, ClaimTable, verdict, what_decides
 from hyperlab.experiments.measured import Measured
 from hyperlab.nano.settings import setting_of
+from hyperlab.nano.many import MANY
 from hyperlab.papers.claims import Claim, claimed_experiments, known_claims, printed_effects
 
 CLAIMS = {claim.name: claim for claim in known_claims()}
@@ -156,8 +157,23 @@ def test_the_rule_is_exhaustive_and_a_narrower_interval_never_turns_a_verdict(bo
 
 def test_what_would_decide_names_the_command_the_seeds_or_the_number_of_them() -> None:
     assert "python -m hyperlab.reproduce hyperformer table-1 --scale nano" in what_decides(ABOVE, "nano", None)
-    assert what_decides(ABOVE, "nano", Effect(1, 1, 1, (3, 1), "seeds")) == "2 more seeds of Adapters†"
-    assert "about 12 seeds instead of 3" in what_decides(ABOVE, "nano", Effect(2.0, -2.0, 6.0, (3, 3), "seeds"))
+    assert what_decides(ABOVE, "nano", Effect(1, 1, 1, (3, 1), "seeds")).startswith("2 more seeds of Adapters†: python -m")
+    many = what_decides(ABOVE, "nano", Effect(2.0, -2.0, 6.0, (3, 3), "seeds"))
+    assert "about 12 seeds instead of 3" in many and many.endswith("--scale nano --seeds 12")
+
+
+def many_lines(contender: str, score: float, **more: object) -> list[str]:
+    cell = {"contender": contender, "examples": 50, "steps": 600, "recipe": {"learning_rate": 1e-3}, **more}
+    return [json.dumps(cell | {"seed": seed, "scores": {MANY[0]: score + seed, MANY[1]: score}}) for seed in range(3)]
+
+
+def test_many_tasks_are_a_world_of_their_own_and_the_small_adapter_is_not_the_adapter(tmp_path: Path) -> None:
+    small = {"method": "adapter-dagger", "options": {"reduction_factor": 64}}
+    lines = many_lines("hyperformer++", 70.0) + many_lines("adapter-dagger", 60.0)
+    (tmp_path / "many.jsonl").write_text("\n".join(lines + many_lines("adapter-dagger-small", 20.0, **small)))
+    frame = hl.claims("hyperformer", tmp_path).frame.set_index(["claim", "world"])
+    found = frame.loc[("hyperformer/above-adapters", "nano-many")]
+    assert found["verdict"] == HOLDS and found["effect"] == pytest.approx(10.0) and found["seeds"] == 3
 
 
 def test_the_page_of_shipped_records_says_everything_in_words() -> None:

@@ -184,7 +184,9 @@ def move_sources(patch: pytest.MonkeyPatch) -> None:
         found = moved(copy.deepcopy(results()))
         return found | {f"{name}-more": result for name, result in found.items() if name != "baselines"}
 
+    packed = SHIPPED.packed_runs
     patch.setattr(SHIPPED, "shipped_results", more_results)
+    patch.setattr(SHIPPED, "packed_runs", lambda: moved(packed()))
     patch.setattr(SHIPPED, "read_json", lambda path: moved(read_json(path)))
     patch.setattr(SHIPPED, "unpack_fits", lambda path: moved_fits(unpack(path)))
     facts = AGREEMENT.shipped_facts

@@ -53,6 +53,36 @@ def test_tuning_everything_moves_what_the_method_trains():
     assert all(p.requires_grad for p in trained_parameters(model).values())
 
 
+@pytest.mark.parametrize(("tune", "piece"), [("base", ".bases."), ("heads", ".heads."), ("task", "task_embedding")])
+def test_a_part_of_the_hypernetwork_moves_alone(tune, piece):
+    model = build("hyperformer-stable")
+    before = {name: p.clone() for name, p in trained_parameters(model).items()}
+    hl.few_shot(model, "toy-pet", tune=tune, **(QUICK | {"candidates": (2,)}))
+    after = trained_parameters(model)
+    moved = {name for name, p in before.items() if p.shape != after[name].shape or not torch.equal(p, after[name])}
+    assert moved and all(piece in name or "task_embedding" in name for name in moved)  # the new task's row is added
+    assert all(torch.equal(p, after[name][: len(p)]) for name, p in before.items() if "task_embedding" in name)
+
+
+def test_the_examples_choose_what_is_tuned_and_how_fast():
+    model = build("hyperformer-stable")
+    asked = {"tune": ["all", "task", "base", "heads"], "factors": (0.2, 1.0), "candidates": (0, 2)}
+    found = hl.few_shot(model, "toy-pet", **(QUICK | asked))
+    best = min(found.trials, key=lambda trial: trial.loss)
+    tried = {(kind, factor, steps) for kind in asked["tune"] for factor in (0.2, 1.0) for steps in (0, 2)}
+    assert {(t.tune, t.factor, t.steps) for t in found.trials} == tried
+    assert (found.tune, found.steps, found.rate) == (best.tune, best.steps, best.factor * 1e-2)
+    lacking = hl.few_shot(build("hyperformer++"), "toy-pet", **(QUICK | {"tune": ["base", "heads"]}))
+    assert {trial.tune for trial in lacking.trials} == {"heads"}
+    with pytest.raises(ValueError, match="no base of its sites and no hypernetwork"):
+        hl.few_shot(build("adapter-dagger"), "toy-pet", **(QUICK | {"tune": ["base", "heads"]}))
+
+
+def test_a_fit_says_when_nothing_was_learned():
+    found = hl.few_shot(build("adapter-dagger"), "toy-pet", **(QUICK | {"candidates": (0,)}))
+    assert "nothing was learned" in str(found)
+
+
 def test_a_saved_checkpoint_stays_what_it_was(tmp_path):
     model = build("hyperformer++")
     model.save(tmp_path / "model")
@@ -158,8 +188,11 @@ def test_a_stopped_study_goes_on(tmp_path, monkeypatch):
     assert found["zero-shot"].notna().sum() == 1
 
 
-@pytest.mark.parametrize("place", range(6))
-def test_every_part_can_be_taken_out_of_hyperformer(place, tmp_path):
-    variant = variants_of("hyperformer-4")[place]  # one without its projector has no rate for it, and so on
+PARTS = [(study, place) for study, count in (("hyperformer-4", 6), ("hyperformer-stable", 5)) for place in range(count)]
+
+
+@pytest.mark.parametrize(("study", "place"), PARTS)
+def test_every_part_can_be_taken_out_of_hyperformer(study, place, tmp_path):
+    variant = variants_of(study)[place]  # one without its projector has no rate for it, and so on
     settings = {"backbone": "nano", "tasks": "nano-rte", "seed": 0, "steps": 1, "eval_every": 1, "eval_examples": 4}
     assert make_run(tmp_path / "run", variant.method, variant.options, **settings).finished
