@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 # %% ../../nbs/bench/04_main.ipynb #5f780ce7
-BENCHMARKS = ("step", "memory", "scale", "generate", "grid", "import", "data", "serve")
+BENCHMARKS = ("step", "memory", "scale", "generate", "grid", "import", "data", "serve", "serve_on_ray")
 
 
 def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
@@ -36,6 +36,7 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--peers", default="", help="libraries to set beside ours: peft")
     parser.add_argument("--tokenizer", default="google/flan-t5-small", help="for data: whose tokens the lengths are of")
+    parser.add_argument("--requests", type=int, default=20_000, help="for serve and serve_on_ray: sent while a process is killed")
     parser.add_argument("--json", metavar="FILE", help="write rows and goals")
     parser.add_argument("--plot", metavar="FILE", help="write the picture as a page")
     return parser.parse_args(words)
@@ -47,7 +48,7 @@ def measure(given: argparse.Namespace) -> Any:
 
     torch.set_num_threads(given.threads)
     torch.manual_seed(0)
-    place = "hyperlab.serving.load_test" if given.subject == "serve" else "hyperlab.bench.benchmarks"
+    place = "hyperlab.serving.load_test" if given.subject.startswith("serve") else "hyperlab.bench.benchmarks"
     function = getattr(importlib.import_module(place), f"bench_{given.subject}")
     known = vars(given) | {"load": Workload(given.batch_size, given.length, given.target), "others": peers(given.peers)}
     return function(**{name: known[name] for name in inspect.signature(function).parameters if name in known})

@@ -7,12 +7,14 @@ __all__ = ['BACKENDS', 'Cell', 'grid_cells', 'is_due', 'start_ray', 'run_cells',
 
 # %% ../../nbs/experiments/02_sweep.ipynb #2dcbff31
 import argparse
+import ctypes
 import hashlib
 import itertools
 import json
 import logging
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -21,6 +23,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock
 
 from ..core.errors import check_names
 from ..core.files import now, read_json, write_json
@@ -70,15 +74,30 @@ def failure_reason(output: str) -> str:
     return (errors or lines or ["no output"])[-1]
 
 
+def end_with_parent() -> None:
+    "In a new process: be killed when the one that started it is."
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def run_cell(cell: Cell, notebook: Path, environment: Mapping[str, str] | None = None) -> str:
-    "Run a cell's notebook; returns its state."
+    "Run a cell's notebook unless another worker has done it meanwhile; returns its state."
     cell.folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(cell.folder / ".lock"):
+        return "done" if cell.status["state"] == "done" else run_notebook(cell, notebook, environment)
+
+
+def run_notebook(cell: Cell, notebook: Path, environment: Mapping[str, str] | None) -> str:
+    "Run a cell's notebook; returns its state."
     cell.note("running")
     begin, target = time.perf_counter(), cell.folder / notebook.name
     command = [sys.executable, "-m", "papermill", str(notebook), str(target), "-k", "python3", "--no-progress-bar"]
     command += ["-y", json.dumps(cell.parameters)]
     with open(cell.folder / "output.txt", "wb") as output:
-        done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=os.environ | (environment or {}), check=False)
+        done = subprocess.run(
+            command, stdout=output, stderr=subprocess.STDOUT, env=os.environ | (environment or {}), check=False,
+            preexec_fn=end_with_parent,
+        )  # fmt: skip
     state, seconds = "done" if done.returncode == 0 else "failed", round(time.perf_counter() - begin, 1)
     reason = {} if state == "done" else {"reason": failure_reason((cell.folder / "output.txt").read_text(errors="replace"))}
     cell.note(state, seconds=seconds, exit_code=done.returncode, **reason)

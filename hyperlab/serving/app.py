@@ -181,7 +181,8 @@ class Gate:
             return await refusal(scope, receive, send)
         try:
             length, seconds = headers.get("content-length"), self.limits.body_seconds
-            body = await asyncio.wait_for(read_body(receive, self.limits, length), seconds)
+            async with asyncio.timeout(seconds):
+                body = await read_body(receive, self.limits, length)
         except TimeoutError:
             refusal = problem(408, f"expected the whole request within {seconds:g} seconds", name, Connection="close")
             return await refusal(scope, receive, send)
@@ -206,8 +207,8 @@ async def wait_for_jobs(taker: TakesJobs, jobs: Sequence[Job]) -> list[tuple[str
         taker.submit(jobs)
         waits = [asyncio.wrap_future(job.answer) for job in jobs]
         left = max(0.0, min(job.deadline for job in jobs) - time.monotonic())
-        found: list[tuple[str, int]] = await asyncio.wait_for(asyncio.gather(*waits), left)
-        return found
+        async with asyncio.timeout(left):
+            return [await wait for wait in waits]
     except (TimeoutError, QueueFull, Closing) as error:
         raise explain(error) from error
     except Exception as error:  # of the model
@@ -317,7 +318,8 @@ def add_generate(app: FastAPI, served: Served) -> None:
             return StreamingResponse(stream_job(taker, jobs[0], request_id), media_type="text/event-stream")
         found = await wait_for_jobs(taker, jobs)
         texts, tokens = [text for text, _ in found], [count for _, count in found]
-        return Answers(id=request_id, model=name, answers=texts, tokens=tokens, seconds=time.perf_counter() - begin)
+        made = Answers(id=request_id, model=name, answers=texts, tokens=tokens, seconds=time.perf_counter() - begin)
+        return Response(made.model_dump_json(), media_type="application/json")  # checked already: FastAPI need not do it again
 
 
 def add_reports(app: FastAPI, served: Served) -> None:

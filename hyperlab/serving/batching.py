@@ -33,10 +33,12 @@ class Decoding:
     top_k: int = 0  # 0: all words
     top_p: float = 1.0
     seed: int | None = None  # of a sample that can be drawn again
+    min_new_tokens: int = 0  # before an answer may end
 
     def options(self) -> dict[str, Any]:
         "As `generate` takes them."
         found: dict[str, Any] = {"num_beams": self.num_beams, "do_sample": self.do_sample}
+        found |= {"min_new_tokens": self.min_new_tokens} if self.min_new_tokens else {}
         return found | ({"temperature": self.temperature, "top_k": self.top_k, "top_p": self.top_p} if self.do_sample else {})
 
 # %% ../../nbs/serving/00_batching.ipynb #30330537

@@ -114,8 +114,8 @@ class Front:
         if self.closing:
             return problem(503, "this server is stopping and takes no more requests", name, **{"Retry-After": "1"})
         try:
-            read = read_body(request.receive, self.limits, request.headers.get("content-length"))
-            body = await asyncio.wait_for(read, self.limits.body_seconds)
+            async with asyncio.timeout(self.limits.body_seconds):
+                body = await read_body(request.receive, self.limits, request.headers.get("content-length"))
         except TimeoutError:
             said = f"expected the whole request within {self.limits.body_seconds:g} seconds"
             return problem(408, said, name, Connection="close")

@@ -38,6 +38,7 @@ class Generate(BaseModel):
     embedding: Vector | None = Field(None, description="a task embedding in place of a task, where the method has them")
     model: str | None = Field(None, description="which of the server's models; may be left out where it has one")
     max_new_tokens: int = Field(64, ge=1, description="of an answer")
+    min_new_tokens: int = Field(0, ge=0, description="before an answer may end")
     num_beams: int = Field(1, ge=1, le=16)
     do_sample: bool = Field(False, description="draw the answer at random")
     temperature: float = Field(1.0, gt=0, le=100, allow_inf_nan=False)
@@ -50,8 +51,8 @@ class Generate(BaseModel):
     def decoding(self) -> Decoding:
         "How answers are found; what has no effect is left out, so that requests which mean the same share batches."
         if not self.do_sample:
-            return Decoding(self.num_beams)
-        return Decoding(self.num_beams, True, self.temperature, self.top_k, self.top_p, self.seed)
+            return Decoding(self.num_beams, min_new_tokens=self.min_new_tokens)
+        return Decoding(self.num_beams, True, self.temperature, self.top_k, self.top_p, self.seed, self.min_new_tokens)
 
 
 class Answers(BaseModel):
@@ -148,6 +149,8 @@ def check_sizes(asked: Generate, texts: Sequence[str], limits: Limits) -> None:
         raise Refused(413, f"text: at most {limits.characters} characters, received {longest}")
     if asked.max_new_tokens > limits.new_tokens:
         raise Refused(422, f"max_new_tokens: at most {limits.new_tokens}, received {asked.max_new_tokens}")
+    if asked.min_new_tokens > asked.max_new_tokens:
+        raise Refused(422, f"min_new_tokens: at most max_new_tokens, {asked.max_new_tokens}, received {asked.min_new_tokens}")
     if asked.num_beams > limits.beams:
         raise Refused(422, f"num_beams: at most {limits.beams}, received {asked.num_beams}")
     if asked.stream and (len(texts) > 1 or asked.num_beams > 1):

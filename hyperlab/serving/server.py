@@ -194,12 +194,12 @@ def run_on_ray(given: argparse.Namespace) -> None:
     whole = lambda place: str(Path(place).resolve()) if Path(place).exists() else place
     places = {name: whole(place) for name, place in find_models(given.sources).items()}
     stopped, own = threading.Event(), not os.environ.get("RAY_ADDRESS")
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(sign, lambda *_: stopped.set())
     port = free_port(given.host, given.port) if own else given.port
     build = functools.partial(build_app, given, places, read_token(), ServeBatches)
     how = {"replicas": max(1, given.replicas), "most": given.max_replicas, "busy": given.max_batch, "queue": given.queue}
     front = start_on_ray(build, limits_of(given), given.host, port, **how)
+    for sign in (signal.SIGTERM, signal.SIGINT):  # after Ray has set its own
+        signal.signal(sign, lambda *_: stopped.set())
     tell(f"serves {', '.join(places)} on Ray at http://{f'[{given.host}]' if ':' in given.host else given.host}:{port}")
     if own:
         stopped.wait()

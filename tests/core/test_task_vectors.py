@@ -27,8 +27,8 @@ def test_a_vector_is_the_task_it_belongs_to(method: str, batch: dict[str, torch.
     given = [vectors[TASKS.index("rte")], "cola", named[2], vectors[TASKS.index("rte")], vectors[TASKS.index("cola")], "sst2"]
     for kept in (0, 10**7):
         model.cache_weights(kept)
-        torch.testing.assert_close(model(**batch, task=given).logits, model(**batch, task=named).logits, atol=1e-5, rtol=1e-5)
-        torch.testing.assert_close(model(**batch, task=vectors[0]).logits, model(**batch, task=TASKS[0]).logits, atol=1e-5, rtol=1e-5)
+        for one, same in ((given, named), (vectors[0], TASKS[0])):
+            torch.testing.assert_close(model(**batch, task=one).logits, model(**batch, task=same).logits, atol=1e-5, rtol=1e-5)
     far = TaskVector(tuple((3 * z[0] - 1).tolist()))
     assert not torch.equal(model(**batch, task=far).logits, model(**batch, task=TASKS[0]).logits)
     assert model.weight_cache is not None and model.weight_cache.misses == 7  # a task and its vector are two entries
