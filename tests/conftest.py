@@ -69,16 +69,21 @@ OTHER_FAMILIES = {
 }
 
 
+T5_LIKE = {"d_model": 48, "d_kv": 8, "d_ff": 96, "num_layers": 2, "num_heads": 4, "dropout_rate": 0.0}
+NEAR_FAMILIES = {"mt5": T5_LIKE, "umt5": T5_LIKE}  # their row of the table is T5's
+
+
 def tiny_family(name: str) -> PreTrainedModel:
     "A tiny backbone of a family, with the same random weights each time."
     ends = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1, "decoder_start_token_id": 1}
-    options = OTHER_FAMILIES[name] | {k: v for k, v in ends.items() if "d_model" in OTHER_FAMILIES[name] or "start" not in k}
+    shape = (OTHER_FAMILIES | NEAR_FAMILIES)[name]
+    options = shape | {k: v for k, v in ends.items() if "d_model" in shape or "start" not in k}
     config = AutoConfig.for_model(name, vocab_size=96, max_position_embeddings=64, **options)
     kind = AutoModelForSeq2SeqLM if "d_model" in options else AutoModelForCausalLM
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = kind.from_config(config).eval()
-        for parameter in model.parameters():  # further from zero than a start for pretraining, so that every place tells
+        for parameter in model.parameters() if name in OTHER_FAMILIES else ():  # further from zero than a start for pretraining, so that every place tells
             noise = torch.randn_like(parameter)
             parameter.data.copy_(0.25 * noise if parameter.dim() > 1 else parameter + 0.1 * noise)
         return model

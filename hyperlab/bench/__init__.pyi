@@ -1,6 +1,7 @@
 # Written by tools/make_stubs.py from what the modules export.
 from . import benchmarks as benchmarks
 from . import contenders as contenders
+from . import lora as lora
 from . import measuring as measuring
 from . import planning as planning
 from .benchmarks import (
@@ -32,6 +33,9 @@ from .contenders import (
     training_step as training_step,
     without_dropout as without_dropout,
 )
+from .lora import (
+    bench_lora as bench_lora,
+)
 from .measuring import (
     BenchResult as BenchResult,
     BenchRow as BenchRow,
@@ -54,7 +58,6 @@ from .planning import (
     Forecast as Forecast,
     Held as Held,
     count_tasks as count_tasks,
-    largest_unit as largest_unit,
     measure_speed as measure_speed,
     plan as plan,
     plan_table as plan_table,

@@ -19,7 +19,9 @@ from typing import Any
 import torch
 
 # %% ../../nbs/bench/04_main.ipynb #5f780ce7
-BENCHMARKS = ("step", "memory", "scale", "generate", "grid", "import", "data", "serve", "serve_on_ray")
+LOAD = "hyperlab.serving.load_test"
+PLACES = {"serve": LOAD, "serve_on_ray": LOAD, "lora": "hyperlab.bench.lora"}  # of those that are not with the others
+BENCHMARKS = ("step", "memory", "scale", "generate", "grid", "import", "data", "serve", "serve_on_ray", "lora")
 
 
 def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
@@ -48,7 +50,7 @@ def measure(given: argparse.Namespace) -> Any:
 
     torch.set_num_threads(given.threads)
     torch.manual_seed(0)
-    place = "hyperlab.serving.load_test" if given.subject.startswith("serve") else "hyperlab.bench.benchmarks"
+    place = PLACES.get(given.subject, "hyperlab.bench.benchmarks")
     function = getattr(importlib.import_module(place), f"bench_{given.subject}")
     known = vars(given) | {"load": Workload(given.batch_size, given.length, given.target), "others": peers(given.peers)}
     return function(**{name: known[name] for name in inspect.signature(function).parameters if name in known})

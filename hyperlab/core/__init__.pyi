@@ -29,14 +29,18 @@ from .backbones import (
     RANDOM_STREAMS as RANDOM_STREAMS,
     Source as Source,
     fingerprint as fingerprint,
+    is_shared as is_shared,
     load_backbone as load_backbone,
     load_tokenizer as load_tokenizer,
     meta_backbone as meta_backbone,
+    own_share as own_share,
     parameter_count as parameter_count,
     place_of as place_of,
     read_config as read_config,
     shape_of as shape_of,
     site_widths as site_widths,
+    whole as whole,
+    whole_parameters as whole_parameters,
 )
 from .checkpoint import (
     CONFIG as CONFIG,
@@ -117,6 +121,8 @@ from .generators import (
     Table as Table,
     TaskEmbedding as TaskEmbedding,
     TaskLike as TaskLike,
+    TaskPart as TaskPart,
+    TaskVector as TaskVector,
     distribute as distribute,
     mixture_row as mixture_row,
     read_condition as read_condition,
@@ -136,6 +142,7 @@ from .hooks import (
 )
 from .inspection import (
     Encoding as Encoding,
+    check_task_vector as check_task_vector,
     encode_inputs as encode_inputs,
     merged_parameters as merged_parameters,
     observed as observed,

@@ -168,6 +168,19 @@ class LoRA(Adapter):
         y = F.linear(hidden, up) if up.dim() == 2 else torch.bmm(hidden, up.transpose(1, 2))
         return y.view(*x.shape[:-1], -1) * (self.alpha / self.rank)
 
+    def bind(self, weights: AdapterWeights) -> Callable[[Tensor], Tensor]:
+        down, up, scale = weights["down"], weights["up"], self.alpha / self.rank
+        if down.dim() != up.dim() or "dropout" in weights or autocasting(down):
+            return super().bind(weights)
+        if down.dim() == 2:
+            return lambda x: F.linear(F.linear(x, down), up).mul_(scale)
+        examples, down, up = len(down), down.transpose(1, 2), up.transpose(1, 2)
+
+        def act(x: Tensor) -> Tensor:
+            return torch.bmm(torch.bmm(by_example(x, examples), down), up).view(*x.shape[:-1], -1).mul_(scale)
+
+        return act
+
     def update(self, weights: AdapterWeights) -> Tensor | None:
         return weights["up"] @ weights["down"] * (self.alpha / self.rank)
 

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['BACKBONE_SHAPES', 'RANDOM_STREAMS', 'shape_of', 'meta_backbone', 'site_widths', 'parameter_count', 'Source',
-           'place_of', 'read_config', 'load_backbone', 'load_tokenizer', 'fingerprint']
+           'place_of', 'read_config', 'load_backbone', 'load_tokenizer', 'fingerprint', 'is_shared', 'whole',
+           'whole_parameters', 'own_share']
 
 # %% ../../nbs/core/08_backbones.ipynb #f66ad73f
 import copy
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -267,3 +269,29 @@ def fingerprint(backbone: PreTrainedModel, without: Iterable[str] = ()) -> str:
         digest.update(f"{name}{tuple(parameter.shape)}".encode())
         digest.update(sample.cpu().numpy().tobytes())
     return digest.hexdigest()
+
+# %% ../../nbs/core/08_backbones.ipynb #6b140805
+def is_shared(module: torch.nn.Module) -> bool:
+    "Whether processes share the weights of a module."
+    return any(hasattr(p, "full_tensor") for p in module.parameters())
+
+
+def whole(tensor: Any) -> Tensor:
+    "A tensor that processes share, put together in each of them, so all have to ask for it; any other one as it is."
+    found: Tensor = tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+    return found
+
+
+def whole_parameters(module: torch.nn.Module) -> dict[str, Tensor]:
+    "All parameters of a module by name, put together where they are shared."
+    return {name: whole(parameter) for name, parameter in module.named_parameters()}
+
+
+def own_share(tensor: Tensor, like: Any) -> Tensor:
+    "This process's share of a whole tensor, divided as `like` is; all of it where `like` is not shared."
+    if not hasattr(like, "device_mesh"):
+        return tensor
+    from torch.distributed.tensor import distribute_tensor
+
+    shared: Tensor = distribute_tensor(tensor.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
+    return shared.clone()  # a part would keep the whole in memory

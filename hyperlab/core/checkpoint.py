@@ -22,7 +22,7 @@ from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedModel
 
-from .backbones import fingerprint
+from .backbones import fingerprint, whole
 from .files import asset, is_bare, publish
 from .forward import exclusive
 from .hooks import trained_names
@@ -42,7 +42,7 @@ def write_checkpoint(folder: str | Path, tensors: Mapping[str, Tensor], descript
         raise ValueError(f"expected a folder for the checkpoint, such as 'runs/model', received {str(folder)!r}")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    content = tensor_bytes({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
+    content = tensor_bytes({name: whole(tensor.detach()).cpu().contiguous() for name, tensor in tensors.items()})
     digest = hashlib.sha256(content).hexdigest()
     weights = folder / f"weights-{digest[:12]}.safetensors"
     publish(weights, content)
@@ -164,7 +164,7 @@ def describe_model(model: Any) -> dict[str, Any]:
         "name": model.source.name,
         "revision": model.source.revision,
         "shape": shape_record(model.backbone.config),
-        "fingerprint": fingerprint(model.backbone, without=model.trained.names),
+        "fingerprint": model.frozen_fingerprint or fingerprint(model.backbone, without=model.trained.names),
     }
     options, versions = model.method.to_dict(), {name: version(name) for name in ("torch", "transformers")}
     asked: dict[str, Any] = {"chat": True} if model.chat else {}

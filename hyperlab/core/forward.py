@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput, CausalLMOutput, Seq2SeqLMOutput
 
-from .backbones import RANDOM_STREAMS
+from .backbones import RANDOM_STREAMS, whole_parameters
 from .generators import Condition, TaskLike
 from .hooks import ActiveWeights, CallContext
 from .method import Rule
@@ -214,18 +214,18 @@ def join_tokens(tokens: Sequence[Any], rows: Sequence[Tensor], inputs: Mapping[s
     return in_batch_order([torch.nn.functional.pad(t, (0, longest - t.shape[1]), value=pad) for t in tokens], rows)
 
 # %% ../../nbs/core/10_forward.ipynb #5e9faecc
-def shifted_parameters(rule: Rule, backbone: PreTrainedModel, condition: Condition) -> dict[str, Tensor]:
-    "The backbone's parameters as the rule moves them for one condition."
-    return {name: backbone.get_parameter(name) + shift for name, shift in rule.shifts(condition).items()}
+def shifted_parameters(rule: Rule, parameters: Mapping[str, Tensor], condition: Condition) -> dict[str, Tensor]:
+    "The backbone's parameters, by name and whole, as the rule moves them for one condition."
+    return {name: parameters[name] + shift for name, shift in rule.shifts(condition).items()}
 
 # %% ../../nbs/core/10_forward.ipynb #be2cbeb9
 def run_in_groups(
     rule: Rule, active: ActiveWeights, condition: Condition, inputs: dict[str, Any], run: Callable, join: Callable
 ) -> Any:
     "What `run` computes for each group of examples with the same condition, joined."
-    groups, results = group_rows(condition, batch_size_of(inputs)), []
-    for group in groups:
-        values = shifted_parameters(rule, active.backbone, group.condition)
+    groups, results, held = group_rows(condition, batch_size_of(inputs)), [], whole_parameters(active.backbone)
+    for group in groups:  # processes that share the backbone may have other numbers of groups, so it is put together once
+        values = shifted_parameters(rule, held, group.condition)
         with active.using(rule(group.condition), values=values):
             results.append(run(**take_rows(inputs, group.rows)))
     return results[0] if len(groups) == 1 else join(results, [group.rows for group in groups], inputs)

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from .backbones import whole_parameters
 from .forward import call_context, masked_mean, read_input, run_encoder, shifted_parameters
 from .generators import Condition, Hypernetwork, Table, TaskEmbedding
 from .hooks import ActiveWeights, Observer, SiteWeights
@@ -46,7 +47,7 @@ def encode_inputs(rule: Rule, active: ActiveWeights, condition: Condition, input
         made = given["encoder_outputs"]
     else:
         weights = rule(condition) if active.fixed is None else active.fixed
-        with active.using(weights, call_context(given), shifted_parameters(rule, active.backbone, condition)):
+        with active.using(weights, call_context(given), shifted_parameters(rule, whole_parameters(active.backbone), condition)):
             made = run_encoder(active.backbone, given)
     embedding = rule.embed_input(condition) if rule.readings else None
     return Encoding(made[0], inputs.get("attention_mask"), tuple(made.hidden_states[1:]), condition, embedding)

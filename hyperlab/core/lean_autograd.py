@@ -7,7 +7,7 @@ __all__ = ['ORDER', 'NDIMS', 'normalized', 'RootMeanSquareNorm', 'keeps_for_back
            'taken', 'centred', 'residual_bottleneck']
 
 # %% ../../nbs/core/04_lean_autograd.ipynb #e7310efb
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -89,6 +89,26 @@ class RootMeanSquareNorm(torch.autograd.Function):
             dx = (g * weight).addcmul_(normed, along.div_(-g.shape[-1])).mul_(scale).to(ctx.dtype)
         return dx, dw, None
 
+# %% ../../nbs/core/04_lean_autograd.ipynb #1c1074f0
+class GatedProduct(torch.autograd.Function):
+    "a(g) u, keeping g and u and not a(g)."
+
+    @staticmethod
+    def forward(ctx: Any, gate: Tensor, up: Tensor, activation: Callable[[Tensor], Tensor]) -> Tensor:
+        ctx.save_for_backward(gate, up)
+        ctx.activation = activation
+        return activation(gate) * up
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor, None]:
+        gate, up = ctx.saved_tensors
+        with torch.enable_grad():
+            before = gate.detach().requires_grad_()
+            after = ctx.activation(before)
+        (dgate,) = torch.autograd.grad(after, before, g * up)
+        return dgate, after.detach() * g, None
+
 # %% ../../nbs/core/04_lean_autograd.ipynb #f414cb3d
 def keeps_for_backward(*tensors: Tensor) -> bool:
     "Whether autograd will keep anything for these inputs, in a run that is not being compiled."
@@ -113,6 +133,14 @@ def rectified_feedforward(module: Any, x: Tensor) -> Tensor | None:
     return result
 
 
+def gated_feedforward(module: Any, x: Tensor) -> Tensor | None:
+    "W_d (a(W_g x) W_u x) of a gated feed-forward block, with its activation computed again; None where the module should run."
+    if not keeps_for_backward(x, module.gate_proj.weight) or autocasting(x):
+        return None
+    result: Tensor = module.down_proj(GatedProduct.apply(module.gate_proj(x), module.up_proj(x), module.act_fn))
+    return result
+
+
 def lean_function(module: Any) -> SiteFunction | None:
     "What computes the same as `module` and keeps less; None if there is nothing."
     if isinstance(module, nn.Dropout):
@@ -120,6 +148,8 @@ def lean_function(module: Any) -> SiteFunction | None:
         return lambda x: drop(x) if module.training else x
     if isinstance(getattr(module, "act", None), nn.ReLU) and hasattr(module, "wi"):
         return partial(rectified_feedforward, module)
+    if all(hasattr(module, name) for name in ("gate_proj", "up_proj", "down_proj", "act_fn")):
+        return partial(gated_feedforward, module)
     if isinstance(module, nn.ReLU):
         return lambda x: Rectify.apply(x) if keeps_for_backward(x) else None
     if hasattr(module, "variance_epsilon"):

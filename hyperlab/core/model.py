@@ -18,7 +18,7 @@ from huggingface_hub import ModelHubMixin
 from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer
+from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer, own_share, whole_parameters
 from hyperlab.core.checkpoint import (
     CONFIG,
     check_fit,
@@ -90,7 +90,7 @@ def materialized(model: "AdaptedModel", task: TaskLike | None, name: str | None,
     condition = model.condition(task)
     name = name or (model.tasks[condition.tasks[0]] if condition.tasks else "mixture")
     with torch.no_grad():
-        weights, moved = model.rule.generate(condition), shifted_parameters(model.rule, model.backbone, condition)
+        weights, moved = model.rule.generate(condition), shifted_parameters(model.rule, whole_parameters(model.backbone), condition)
         if merge:
             moved, weights = moved | merged_parameters(model.rule, model.active, weights), {}
     held = Rule({}, {}) if merge else model.rule
@@ -164,6 +164,7 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         self.compile_options: dict[str, Any] = {}
         self.encodings: EncoderCache | None = None  # once `cache_encoder` was called
         self.weight_cache: WeightCache | None = None  # once `cache_weights` was called
+        self.frozen_fingerprint: str | None = None  # of the whole frozen weights, once processes share them
         self.train(backbone.training)
 
     def __repr__(self) -> str:
@@ -452,4 +453,4 @@ def fill(model: AdaptedModel, tensors: Mapping[str, Tensor], finite: bool = True
     places = model.trained_tensors()
     check_weights(places, tensors, finite)
     for name, tensor in tensors.items():
-        places[name].copy_(tensor)
+        places[name].copy_(own_share(tensor, places[name]))

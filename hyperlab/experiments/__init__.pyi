@@ -43,6 +43,7 @@ from .few_shot_study import (
     compare_sources as compare_sources,
     find_source as find_source,
     line_style as line_style,
+    neighbours_table as neighbours_table,
     over_targets as over_targets,
     pack_fits as pack_fits,
     read_numbers as read_numbers,
@@ -51,6 +52,7 @@ from .few_shot_study import (
     shot_table as shot_table,
     shots_in_paper as shots_in_paper,
     study as study,
+    study_points as study_points,
     unpack_fits as unpack_fits,
 )
 from .known_experiments import (
@@ -97,6 +99,7 @@ from .paper_comparison import (
     reported_row as reported_row,
     rows_with_runs as rows_with_runs,
     scores_beside_paper as scores_beside_paper,
+    shared_runs as shared_runs,
 )
 from .paper_studies import (
     STUDIES as STUDIES,
@@ -115,12 +118,14 @@ from .paper_studies import (
 )
 from .reproduce import (
     experiment_table as experiment_table,
+    missing_runs as missing_runs,
     pack_experiments as pack_experiments,
     reproduce_command as reproduce_command,
     shipped_path as shipped_path,
     source_of as source_of,
 )
 from .runs import (
+    Picked as Picked,
     better as better,
     compare as compare,
     compare_methods as compare_methods,
@@ -128,6 +133,7 @@ from .runs import (
     curves as curves,
     find_runs as find_runs,
     finished_runs as finished_runs,
+    pick as pick,
     run_row as run_row,
 )
 from .shipped_results import (
@@ -157,6 +163,7 @@ from .sweep import (
     grid_cells as grid_cells,
     is_due as is_due,
     run_cells as run_cells,
+    start_ray as start_ray,
     sweep_command as sweep_command,
 )
 from .tune import (

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['find_source', 'read_numbers', 'study', 'read_studies', 'pack_fits', 'unpack_fits', 'shot_table', 'cell',
-           'over_targets', 'line_style', 'band', 'shot_curves', 'shots_in_paper', 'compare_sources']
+           'over_targets', 'line_style', 'band', 'shot_curves', 'shots_in_paper', 'study_points', 'neighbours_table',
+           'compare_sources']
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #1de2f66e
 import json
@@ -18,6 +19,8 @@ import numpy as np
 from filelock import FileLock
 from tqdm import tqdm
 
+from ..analysis.similarity import nearest_tasks
+from ..analysis.task_vectors import EVERYWHERE, Points, Where, families, representations, task_points
 from ..core.files import publish, read_json, write_json
 from ..core.method import get_method
 from ..core.checkpoint import find_checkpoint, read_description
@@ -78,7 +81,7 @@ def study_settings(source: str | Path, **how: Any) -> dict[str, Any]:
     return {"model": model | {"backbone": described["backbone"]["name"], "tasks": described["tasks"]}, "how": how}
 
 
-def open_study(folder: Path, settings: Mapping[str, Any]) -> None:
+def open_study(folder: Path, settings: Mapping[str, Any], source: str | Path) -> None:
     "Start a study in a folder, or continue the one that is there; another study is refused."
     path = folder / "study.json"
     if path.is_file():
@@ -88,7 +91,7 @@ def open_study(folder: Path, settings: Mapping[str, Any]) -> None:
             raise ValueError(f"'{folder}' holds another study: {there} there, {dict(settings)} asked for; {wanted}")
         return
     (folder / "fits").mkdir(parents=True, exist_ok=True)
-    write_json(path, {**settings, "versions": versions()})
+    write_json(path, {**settings, "versions": versions(), "source": str(source)})
 
 
 def sizes_of(target: str, shots: Sequence[int], protocol: str = "clean") -> list[int]:
@@ -97,6 +100,7 @@ def sizes_of(target: str, shots: Sequence[int], protocol: str = "clean") -> list
     return sorted({min(size, rows) for size in shots})
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #5051802b
+MODELS = "models"  # the folder of a study that holds the models of its fits, if they are kept
 MANY_SHOTS, PASSES, BATCH = 500, 8, 16  # from so many examples on, steps to choose from go up to so many passes in batches of 16
 
 
@@ -109,17 +113,20 @@ def step_candidates(shots: int) -> tuple[int, ...] | None:
 
 
 def fit_target(source: str | Path, target: str, shots: Sequence[int], seeds: Sequence[int], folder: Path, progress: bool = True,
-               **how: Any) -> Iterator[Path]:
+               save_models: bool = False, **how: Any) -> Iterator[Path]:
     "Fit a target at every size and seed, and yield each file; the start is the same for all, so it is tested once."
     sizes = sizes_of(target, shots, how.get("protocol", "clean"))
     rates = {k: v for k, v in rates_of_run(source).items() if k not in how}
     todo = [(size, seed) for seed in seeds for size in sizes]
     first = todo[0] if how.get("like") not in ("auto", "simplex") else None  # a start that is searched differs from fit to fit
     for size, seed in tqdm(todo, desc=target, unit="fit", disable=not progress, mininterval=2):
-        path = folder / "fits" / f"{target}-{size}-{seed}.json"
-        if not path.is_file():
-            tested, tried = first in (None, (size, seed)), {"candidates": how.get("candidates") or step_candidates(size)}
-            found = few_shot(load(source), target, size, seed=seed, test_start=tested, progress=False, **rates, **how | tried)
+        path, saved = folder / "fits" / f"{target}-{size}-{seed}.json", folder / MODELS / f"{target}-{size}-{seed}"
+        if not path.is_file() or (save_models and not saved.is_dir()):
+            model, tested = load(source), first in (None, (size, seed))
+            tried = {"candidates": how.get("candidates") or step_candidates(size)}
+            found = few_shot(model, target, size, seed=seed, test_start=tested, progress=False, **rates, **how | tried)
+            if save_models:
+                model.save(saved)
             write_json(path, asdict(found))
         yield path
 
@@ -133,15 +140,16 @@ def study(
     *,
     factors: Sequence[float] = FACTORS,  # of the rates, to choose from on the examples
     progress: bool = True,
+    save_models: bool = False,  # keep the model of every fit, for a map of the new tasks among the known ones
     **how: Any,  # like, tune, norms, eval_examples, …: as for `few_shot`
 ) -> "pd.DataFrame":
     "Few-shot fits of every target, size and seed from one checkpoint; existing fits are kept."
     for target in targets:
         task(target)
     place, how = Path(folder), how | {"factors": list(factors)}
-    open_study(place, study_settings(source, **how))
+    open_study(place, study_settings(source, **how), source)
     for target in targets:
-        for _ in fit_target(source, target, shots, seeds, place, progress, **how):
+        for _ in fit_target(source, target, shots, seeds, place, progress, save_models, **how):
             pass
     return read_studies(place)
 
@@ -295,6 +303,41 @@ def shots_in_paper(targets: Sequence[str]) -> "pd.DataFrame":
     if not rows:
         return pd.DataFrame(columns=["task", "shots"]).set_index(["task", "shots"])
     return pd.DataFrame(rows).pivot(index=["task", "shots"], columns="method", values="said").fillna("")
+
+# %% ../../nbs/experiments/03_few_shot_study.ipynb #d3db9c7b
+def largest_models(folder: str | Path) -> dict[str, Path]:
+    "For each target of the studies in a folder, the saved model with the most examples, of the first seed."
+    found: dict[str, tuple[int, int, Path]] = {}
+    for path in sorted(Path(folder).rglob(f"{MODELS}/*-*-*")):
+        target, size, seed = path.name.rsplit("-", 2)
+        found[target] = min(found.get(target, (0, 0, path)), (-int(size), int(seed), path))
+    if not found:
+        raise FileNotFoundError(f"no models in '{folder}': expected studies made with hl.study(..., save_models=True)")
+    return {target: path for target, (_, _, path) in found.items()}
+
+# %% ../../nbs/experiments/03_few_shot_study.ipynb #26c643d5
+def study_points(folder: str | Path, what: str | None = None, where: Where = EVERYWHERE) -> Points:
+    "Vectors of the tasks that the source of studies knows, then of every target, from the model that was tuned to it."
+    models = largest_models(folder)
+    sources = {read_json(path.parents[1] / "study.json")["source"] for path in models.values()}
+    if len(sources) > 1:
+        raise ValueError(f"'{folder}': expected studies from one source, found {', '.join(sorted(sources))}")
+    source = load(sources.pop())
+    what = what or next((name for name in ("I", "z") if name in representations(source)), None)
+    known = task_points(source, what, where)
+    tuned = [task_points(load(path), what, where, [target]) for target, path in models.items()]
+    return Points((*known.names, *models), np.concatenate([known.values, *(one.values for one in tuned)]), known.what)
+
+
+def neighbours_table(points: Points, targets: Sequence[str] = ()) -> "pd.DataFrame":
+    "For each task its kind, whether it was learned from few examples, and its two nearest tasks with the cosine."
+    import pandas as pd
+
+    kinds, near = families(points.names), nearest_tasks(points, 2)
+    said = {name: ", ".join(f"{other} ({cosine:.2f})" for other, cosine in found) for name, found in near.items()}
+    lines = [{"task": name, "kind": kinds[name], "learned": "few examples" if name in targets else "with the source",
+              "nearest": said[name], "of its kind": kinds[near[name][0][0]] == kinds[name]} for name in points.names]  # fmt: skip
+    return pd.DataFrame(lines)
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #4adcb511
 def fits_by_source(source: str | Path, target: str, shots: int, seed: int, progress: bool, **how: Any) -> "dict[str, FewShot]":

@@ -92,7 +92,8 @@ LISTED: dict[str, tuple[tuple[str, str, str, dict[str, Any]], ...]] = {
         ("figure-1", "drawing", "Where do the adapters sit, and what generates them?", {}),
         ("figure-2", "sizes", "Who gains when tasks have few training examples?",
          {"methods": ("full", "adapter-dagger", "hyperformer++"), "sizes": SIZES}),
-        ("figure-3", "picture", "Do the embeddings of related tasks lie together?", {"methods": ("hyperformer++",)}),
+        ("figure-3", "picture", "Do the embeddings of related tasks lie together?",
+         {"methods": ("hyperformer++",), "sizes": (2_000,)}),
     ),
     "compacter": (
         ("table-1", "runs", "How close do methods with few parameters come to fine-tuning on GLUE?", {}),
@@ -265,10 +266,18 @@ def size_jobs(one: Experiment, scale: Scale, seeds: int) -> Iterator[Job]:
                     yield training_job(folder, variant, backbone, tasks_at(one, scale), seed, settings | {"max_examples": size})
 
 # %% ../../nbs/experiments/10_known_experiments.ipynb #28203c5c
+SMALL_SHOTS = 100  # the most examples of a new task in the small world
+
+
+def fit_settings(scale: Scale) -> dict[str, Any]:
+    "Settings of a scale that fits to new tasks have too."
+    return {name: scale.settings[name] for name in ("protocol", "eval_examples") if scale.settings.get(name)}
+
+
 def shot_jobs(one: Experiment, scale: Scale, seeds: int, folder: str) -> Iterator[Job]:
     "A model of the known tasks for each method, then its fits to the new ones."
     table = paper_table(one.paper, one.table or 0)
-    shots = sorted({row.shots for row in table.rows if row.shots and (scale.backbone != "nano" or row.shots <= 100)})
+    shots = sorted({row.shots for row in table.rows if row.shots and (scale.backbone != "nano" or row.shots <= SMALL_SHOTS)})
     targets = read_task_names(NANO_TASKS["fewshot"] if scale.backbone == "nano" else "fewshot")
     for method in dict.fromkeys(row.method for row in table.rows):
         backbone = scale.backbone or table.rows[0].backbone
@@ -276,9 +285,18 @@ def shot_jobs(one: Experiment, scale: Scale, seeds: int, folder: str) -> Iterato
         for target in targets:
             given = {"source": str(Path(folder) / f"source-{method}"), "targets": target, "seeds": seeds,
                      "shots": ",".join(map(str, shots))}  # fmt: skip
-            if scale.settings.get("eval_examples"):
-                given["eval_examples"] = scale.settings["eval_examples"]
-            yield Job("fewshot", f"{method}-{target}", given, phase=1)
+            yield Job("fewshot", f"{method}-{target}", given | fit_settings(scale), phase=1)
+
+# %% ../../nbs/experiments/10_known_experiments.ipynb #5a7a4bec
+def picture_jobs(one: Experiment, scale: Scale, folder: str) -> Iterator[Job]:
+    "A model for each method, and where new tasks join the picture, fits whose models are kept."
+    for method in one.methods:
+        yield training_job(method, Variant(method, method), scale.backbone or "t5-base", tasks_at(one, scale), 0, scale.settings)
+        for most in one.sizes:
+            targets = NANO_TASKS["fewshot"] if scale.backbone == "nano" else "fewshot"
+            given = {"source": str(Path(folder) / method), "targets": targets, "seeds": 1, "save_models": True}
+            given["shots"] = str(min(most, SMALL_SHOTS) if scale.backbone == "nano" else most)
+            yield Job("fewshot", f"{method}-tuned", given | fit_settings(scale), phase=1)
 
 # %% ../../nbs/experiments/10_known_experiments.ipynb #55a40427
 LARGEST = ("compacter", "table-3", "paper")  # whose epochs are timed with the largest batch that fits
@@ -318,8 +336,7 @@ def jobs_of(one: Experiment, scale: str = "nano", seeds: int = 3, folder: str = 
             return [largest_job(job) if (one.paper, one.name, scale) == LARGEST else job
                     for job in row_jobs(one, at, 1, {**at.settings, "steps": 50, "eval_every": 50})]  # fmt: skip
         case "picture":
-            backbone = at.backbone or "t5-base"
-            return [training_job(m, Variant(m, m), backbone, tasks_at(one, at), 0, at.settings) for m in one.methods]
+            return list(picture_jobs(one, at, str(experiment_folder(one, scale, folder))))
     return []
 
 

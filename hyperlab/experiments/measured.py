@@ -22,7 +22,7 @@ from ..core.method import get_method
 from ..core.model import AdaptedModel, load
 from ..data.benchmarks import task
 from ..data.prompts import Classes
-from .runs import find_runs, finished_runs
+from .runs import Picked, differing, find_runs, finished_runs, pick
 from .shipped_results import shipped_results
 from ..nano.settings import setting_of
 from ..training.evaluation import evaluate
@@ -175,22 +175,6 @@ def settings_of(run: Measured) -> dict[str, Any]:
     return get_method(run.method, run.options).to_dict() | chosen
 
 
-def mean_validation(runs: Sequence[Measured]) -> float | None:
-    "The mean over seeds, if all have one."
-    values = [run.validation for run in runs if run.validation is not None]
-    return sum(values) / len(values) if len(values) == len(runs) else None
-
-
-def chosen_words(tasks: Sequence[str], best: str, candidates: Sequence[str], known: bool) -> str:
-    "What was chosen from what."
-    read = [json.loads(key) for key in candidates]
-    names = differing_names(best, candidates, ())
-    tried = {name: ", ".join(dict.fromkeys(str(one.get(name)) for one in read)) for name in names}
-    said = ", ".join(f"{name}={json.loads(best)[name]} of {values}" for name, values in tried.items())
-    how = "on validation" if known else "as the first, since not all have validation scores"
-    return f"chosen {how}, {len(candidates)} settings{f' for {tasks[0]}' if len(tasks) == 1 else ''}: {said}"
-
-
 def join(runs: Sequence[Measured]) -> Measured:
     "Runs of one task each as one."
     merge = lambda field: {name: value for run in runs for name, value in getattr(run, field).items()}
@@ -200,18 +184,11 @@ def join(runs: Sequence[Measured]) -> Measured:
 # %% ../../nbs/experiments/06_measured.ipynb #90149dd7
 def choose(runs: Sequence[Measured]) -> tuple[list[Measured], list[str]]:
     "Of runs that differ in settings, those that are best on validation, for each set of tasks; and what was chosen from what."
-    groups: dict[Any, dict[str, list[Measured]]] = {}
-    for run in runs:
-        settings = json.dumps(settings_of(run), sort_keys=True, default=str)
-        groups.setdefault((tuple(sorted(run.scores)), run.shots), {}).setdefault(settings, []).append(run)
-    kept, words = [], []
-    for (tasks, _), candidates in groups.items():
-        means = {key: mean_validation(found) for key, found in candidates.items()}
-        known = all(value is not None for value in means.values())
-        best = max(candidates, key=lambda key: means[key] or 0.0) if known else next(iter(candidates))
-        kept += candidates[best]
-        words += [chosen_words(tasks, best, list(candidates), known)] if len(candidates) > 1 else []
-    return kept, words
+    keyed = [((tuple(sorted(run.scores)), run.shots), json.dumps(settings_of(run), sort_keys=True, default=str)) for run in runs]
+    picked = pick((*key, run.validation) for key, run in zip(keyed, runs, strict=True))
+    kept = [run for question, one in picked.items() for key, run in zip(keyed, runs, strict=True) if key == (question, one.best)]
+    about: dict[Any, str] = {question: question[0][0] if len(question[0]) == 1 else "" for question, _ in keyed}
+    return kept, [sentence for question, one in picked.items() for sentence in one.words(about[question])]
 
 
 def unite(runs: Sequence[Measured]) -> list[Measured]:
@@ -237,18 +214,20 @@ def divided(run: Measured, names: Sequence[str]) -> tuple[str, str]:
     return json.dumps(shared, sort_keys=True, default=str), json.dumps(chosen, sort_keys=True, default=str)
 
 
-def checked_mean(found: Sequence[Measured], runs: Sequence[Run]) -> float:
-    "The mean on validation over seeds; runs without validation can't be chosen from."
-    mean = mean_validation(found)
-    if mean is None:
-        raise ValueError(f"'{runs[0].path}' has no validation scores, and test scores choose nothing: hold rows out for validation")
-    return mean
+def validated(run: Run, seen: Measured) -> float:
+    "The score of a run on validation; runs without one can't be chosen from."
+    if seen.validation is None:
+        raise ValueError(f"'{run.path}' has no validation scores, and test scores choose nothing: hold rows out for validation")
+    return seen.validation
 
 
-def differing_names(best: str, candidates: Sequence[str], names: Sequence[str]) -> list[str]:
-    "The settings that candidates differ in, or those that were named."
-    read = [json.loads(key) for key in candidates]
-    return list(names) or [name for name in json.loads(best) if len({str(one.get(name)) for one in read}) > 1]
+def candidate_lines(of: Mapping[str, list[Run]], picked: Picked, tasks: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    "A line for each candidate: its settings, seeds, mean on validation, and whether it is chosen."
+    lines = []
+    for key, runs in of.items():
+        shown = {"method": runs[0].result["method"], "tasks": tasks} | {n: json.loads(key).get(n) for n in differing([*of], names)}
+        lines.append(shown | {"seeds": len(runs), "validation": picked.means[key], "chosen": key == picked.best})
+    return lines
 
 # %% ../../nbs/experiments/06_measured.ipynb #202d92ee
 @dataclass(frozen=True)
@@ -271,20 +250,13 @@ def select(runs: str | Path | Sequence[Run | str | Path], by: str | Sequence[str
     names = [by] if isinstance(by, str) else list(by)
     done = finished_runs(runs)
     seen = {run.path: measured_run(run) for run in done}
-    groups: dict[str, dict[str, list[Run]]] = {}
-    for run in done:
-        rest, candidate = divided(seen[run.path], names)
-        groups.setdefault(rest, {}).setdefault(candidate, []).append(run)
+    keys = {run.path: divided(seen[run.path], names) for run in done}
+    picked = pick((*keys[run.path], validated(run, seen[run.path])) for run in done)
     kept, lines, words = [], [], []
-    for candidates in groups.values():
-        means = {key: checked_mean([seen[run.path] for run in of_key], of_key) for key, of_key in candidates.items()}
-        best = max(means, key=means.__getitem__)
-        kept += candidates[best]
-        differing = differing_names(best, list(candidates), names)
-        tasks = tuple(seen[candidates[best][0].path].scores)
-        words += [chosen_words(tasks, best, list(candidates), True)] if len(candidates) > 1 else []
-        for key, of_key in candidates.items():
-            shown = {"method": of_key[0].result["method"], "tasks": ", ".join(tasks)}
-            shown |= {name: json.loads(key).get(name) for name in differing}
-            lines.append(shown | {"seeds": len(of_key), "validation": means[key], "chosen": key == best})
+    for question, one in picked.items():
+        of = {key: [run for run in done if keys[run.path] == (question, key)] for key in one.means}
+        tasks = tuple(seen[of[one.best][0].path].scores)
+        kept += of[one.best]
+        words += one.words(tasks[0] if len(tasks) == 1 else "")
+        lines += candidate_lines(of, one, ", ".join(tasks), names)
     return Choice(kept, pd.DataFrame(lines), words)

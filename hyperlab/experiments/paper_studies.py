@@ -22,7 +22,7 @@ from ..core.files import publish
 from ..core.method import get_method
 from ..core.model import AdaptedModel
 from .few_shot_study import band, cell, line_style
-from .runs import find_runs
+from .runs import Picked, find_runs, pick
 from .workbooks import plan_run, read_task_names
 from ..nano.settings import setting_of
 from ..papers.parameters import cost
@@ -53,6 +53,7 @@ class Variant:
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #06f21fe0
 WIDTHS = ("encoder_size", "decoder_size", "hypernetwork_width")
+SUMS = {12: 16}  # sums of n products: 12 divides neither the width of nano nor its bottleneck
 
 
 def options_for(row: PaperRow, backbone: str) -> dict[str, Any]:
@@ -61,6 +62,7 @@ def options_for(row: PaperRow, backbone: str) -> dict[str, Any]:
         return dict(row.options)
     width = int(BACKBONE_SHAPES[row.backbone.rpartition("/")[2]]["d_model"])
     scaled = {k: max(2, round(v * 128 / width)) if k in WIDTHS else v for k, v in row.options.items()}
+    scaled |= {k: SUMS.get(v, v) for k, v in row.options.items() if k == "n"}
     return dict(setting_of(row.method).options) | scaled
 
 
@@ -89,6 +91,7 @@ STUDIES: dict[str, tuple[str, int]] = {
 GRIDS, FIGURE_9 = "hypergrid-grid", "hypergrid-9"
 GRID_SIZES = (8, 16, 32)
 FAN_IN, FAN_OUT = (4, 8, 16, 32, 128, 256), (8, 16, 32, 128, 256)  # of HyperGrid's Figure 9
+NANO_GRID: tuple[dict[int, int], dict[int, int]] = ({128: 160, 256: 320}, {128: 64, 256: 128})  # which divide 320 and 128
 TRIED: dict[str, dict[str, Any]] = {  # other values of an option that a text chooses from on validation, by study
     "hyperformer-3": {"method": "adapter-dagger", "option": "reduction_factor", "values": (2, 4)},
 }  # fmt: skip
@@ -100,9 +103,11 @@ def grid_sizes() -> list[Variant]:
     return [Variant(f"LG, {r} × {c}", "hypergrid", {"rows": r, "columns": c}) for r in GRID_SIZES for c in GRID_SIZES]
 
 
-def figure_9() -> list[Variant]:
-    "The grids of HyperGrid's Figure 9: 6 × 5 sizes of three variants, with the paper's start."
-    return [Variant(f"{v}, {r} × {c}", "hypergrid", {"variant": v, "rows": r, "columns": c, "paper_start": True})
+def figure_9(backbone: str) -> list[Variant]:
+    "The grids of HyperGrid's Figure 9: 6 × 5 sizes of three variants, with the paper's start; on nano, those that fit."
+    rows, columns = NANO_GRID if backbone == "nano" else ({}, {})
+    sizes = lambda r, c: {"rows": rows.get(r, r), "columns": columns.get(c, c), "paper_start": True}
+    return [Variant(f"{v}, {r} × {c}", "hypergrid", {"variant": v, **sizes(r, c)})
             for v in ("L2", "LG", "GL") for r in FAN_IN for c in FAN_OUT]
 
 
@@ -120,7 +125,7 @@ def variants_of(study: str, backbone: str = "nano") -> list[Variant]:
     "The variants of a study, fitted to a backbone; each only once."
     check_names("study", [study], [*STUDIES, GRIDS, FIGURE_9])
     if study not in STUDIES:
-        return [fitted(variant, backbone) for variant in (grid_sizes() if study == GRIDS else figure_9())]
+        return [fitted(variant, backbone) for variant in (grid_sizes() if study == GRIDS else figure_9(backbone))]
     rows = [row for row in paper_table(*STUDIES[study]).rows if row.method]
     found: dict[tuple[str, str], Variant] = {}
     for row in rows:
@@ -208,7 +213,19 @@ def variant_row(variant: Variant, made: "pd.DataFrame") -> dict[str, Any]:
     return {"variant": variant.label, "options": ", ".join(f"{k}={v}" for k, v in variant.options.items()),
             "mean": own["average_metrics"].mean(), "std": own["average_metrics"].std(), "seeds": len(own),
             "reported": variant.reported, "trained": int(own["trained"].iloc[0]) if len(own) else None,
-            "note": variant.refused}  # fmt: skip
+            "note": variant.refused, "settings": (variant.method, wanted)}  # fmt: skip
+
+
+def tried_note(study: str, made: "pd.DataFrame", variant: tuple[str, Mapping[str, Any] | None]) -> str:
+    "For the variant that validation chose among the values that a text tries: what it was chosen from."
+    more, (method, options) = TRIED.get(study), variant
+    if more is None or method != more["method"] or options is None:
+        return ""
+    tried = made[made["method"] == method]
+    pairs = zip(tried["options"], tried["validation"], strict=True)
+    picked = pick(("", json.dumps(given, sort_keys=True), held) for given, held in pairs)
+    chosen = [one for one in picked.values() if json.loads(one.best) == json.loads(json.dumps(options))]
+    return "".join(line for one in chosen for line in one.words())
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #b833e59b
 def study_table(study: str, source: str | Path, backbone: str = "nano") -> "pd.DataFrame":
@@ -216,8 +233,10 @@ def study_table(study: str, source: str | Path, backbone: str = "nano") -> "pd.D
     import pandas as pd
 
     facts = read_facts(source)
-    rows = [variant_row(variant, facts[facts["study"] == study]) for variant in variants_of(study, backbone)]
-    table = pd.DataFrame(rows)
+    own = facts[facts["study"] == study]
+    table = pd.DataFrame([variant_row(variant, own) for variant in variants_of(study, backbone)])
+    noted = zip(table["note"], table.pop("settings"), strict=True)
+    table["note"] = [note or tried_note(study, own, settings) for note, settings in noted]
     for kind in ("mean", "reported"):
         first = table[kind].astype(float).iloc[0]
         table[f"change of {kind}"] = table[kind].astype(float) - first
@@ -285,16 +304,31 @@ def factors_of(method: str, candidates: Sequence[int]) -> list[int | None]:
     return list(candidates) if candidates and hasattr(get_method(method), "reduction_factor") else [None]
 
 
+def of_sizes(runs: "pd.DataFrame") -> "pd.DataFrame":
+    "Finished runs that were given a number of examples, with their settings as JSON."
+    done = runs[runs["finished"] & runs["max_examples"].notna()].astype({"max_examples": int})
+    return done.assign(settings=[json.dumps(given, sort_keys=True) for given in done["options"]])
+
+
+def picked_sizes(runs: "pd.DataFrame") -> dict[Any, Picked]:
+    "For each number of examples and method, the options that are best on validation."
+    held = runs["validation"] if "validation" in runs else [None] * len(runs)
+    questions = zip(runs["max_examples"], runs["method"], strict=True)
+    return pick(zip(questions, runs["settings"], held, strict=True))
+
+
 def chosen_runs(runs: "pd.DataFrame") -> "pd.DataFrame":
     "For each method and size, the runs of the options that are best on validation, the mean over seeds; never by test."
-    done = runs[runs["finished"] & runs["max_examples"].notna()].astype({"max_examples": int})
-    if "validation" not in done or done["validation"].isna().any():
-        return done
-    settings = done["options"].map(lambda given: json.dumps(given, sort_keys=True))
-    means = done.groupby([done["max_examples"], done["method"], settings])["validation"].transform("mean")
-    best = means.groupby([done["max_examples"], done["method"]]).transform("max")
-    first = settings[means == best].groupby([done["max_examples"], done["method"]]).transform("first")
-    return done.loc[first.index[settings[first.index] == first]]
+    done = of_sizes(runs)
+    picked = picked_sizes(done)
+    keys = zip(done["max_examples"], done["method"], done["settings"], strict=True)
+    return done[[picked[size, method].best == settings for size, method, settings in keys]]
+
+
+def chosen_words(runs: "pd.DataFrame") -> list[str]:
+    "What was chosen from what in a table of sizes."
+    picked = picked_sizes(of_sizes(runs))
+    return [line for (size, method), one in picked.items() for line in one.words(f"{method} with {size} examples per task")]
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #383bfa78
 def size_table(runs: "pd.DataFrame") -> "pd.DataFrame":

@@ -8,6 +8,7 @@ __all__ = ['result_name', 'write_result', 'shipped_results', 'map_table', 'basel
            'real_page', 'setup_page', 'real_fits', 'shipped_benchmarks', 'goals_page', 'steps_page']
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #48d009f8
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,9 @@ from ..core.files import asset, read_json, write_json
 from ..core.method import get_method
 from ..data.metrics import METRICS, average_metrics
 from .few_shot_study import cell, over_targets, shot_table, unpack_fits
-from ..nano.settings import nano_adapted, nano_run
+from ..data.benchmarks import tasks
+from ..nano.settings import STEPS, nano_adapted, nano_run, setting_of
+from ..training.recipes import make_recipe, tuned_recipe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,17 +87,46 @@ def score_table(run: "Run | None" = None, beside: Sequence[str] = ("full-0", "ad
         columns[f"{run.result['method']} (this run)"] = scores_of(run.result)
     return pd.DataFrame(columns).round(1)
 
+# %% ../../nbs/experiments/05_shipped_results.ipynb #aefa6372
+def packed_runs() -> list[dict[str, Any]]:
+    "The shipped records of the papers' tables that are runs of the table of methods, each once."
+    files = sorted(asset("nano", "results", "reproduce").glob("*.jsonl"))
+    found = [json.loads(line) for path in files for line in path.read_text().splitlines()]
+    of_table = {(one["method"], one["seed"]): one for one in found if is_of_table(one)}
+    return list(of_table.values())
 
+
+def is_of_table(record: Mapping[str, Any]) -> bool:
+    "Whether a record has the tasks, the updates and the options of the table of methods."
+    method = record["method"]
+    own = get_method(method, setting_of(method).options) == get_method(method, record["options"])
+    whole = (record["steps"], record["max_examples"], record["backbone"]) == (STEPS, None, "nano")
+    return own and whole and set(record["tasks"]) == set(tasks("nano"))
+
+
+def was_tuned(result: Mapping[str, Any]) -> bool:
+    "Whether a result was trained with the rate and the optimiser that tuning chose."
+    method, said = result["method"], dict(line.split(": ", 1) for line in result["departures"] if ": " in line)
+    usual, best = make_recipe(method, "paper"), tuned_recipe(method)
+    used = lambda name: said[name].split(",")[0] if name in said else repr(getattr(usual, name))
+    return all(used(name) == repr(best[name]) for name in ("learning_rate", "optimizer") if name in best)
+
+# %% ../../nbs/experiments/05_shipped_results.ipynb #6be08fcb
 def method_table() -> "pd.DataFrame":
-    "Mean and spread over seeds of every shipped method, with what it trains."
+    "Mean and spread over seeds of every shipped method, with what it trains, and whether its rate was tuned."
     import pandas as pd
-    rows = [{"method": result["method"], "backbone": result["backbone"] or "random", "mean": result["average_metrics"],
-             "trained": result["parameters"]["trained"], "seconds": result["cost"]["seconds"]}
-            for name, result in shipped_results().items() if name != "baselines"]
-    columns = ["method", "backbone", "mean", "trained", "seconds"]
+    packed = packed_runs()
+    rows = [{"method": one["method"], "backbone": "nano", "mean": one["average_metrics"], "trained": one["trained"], "tuned": True}
+            for one in packed]
+    newer = {one["method"] for one in packed}
+    rows += [{"method": result["method"], "backbone": result["backbone"] or "random", "mean": result["average_metrics"],
+              "trained": result["parameters"]["trained"], "seconds": result["cost"]["seconds"], "tuned": was_tuned(result)}
+             for name, result in shipped_results().items()
+             if name != "baselines" and not (result["backbone"] and result["method"] in newer)]  # fmt: skip
+    columns = ["method", "backbone", "mean", "trained", "seconds", "tuned"]
     table = pd.DataFrame(rows, columns=columns).groupby(["method", "backbone"], as_index=False)
     out = table.agg(score=("mean", "mean"), spread=("mean", "std"), seeds=("mean", "size"), trained=("trained", "first"),
-                    seconds=("seconds", "mean"))
+                    seconds=("seconds", "mean"), tuned=("tuned", "all"))
     return out.sort_values("score", ascending=False, ignore_index=True).round(1)
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #5a43fa49

@@ -18,7 +18,7 @@ from ..core.errors import check_names
 from ..core.method import Method, get_method
 from ..core.model import AdaptedModel, adapt
 from ..data.benchmarks import task_names
-from ..nano.settings import setting_of
+from ..nano.settings import nano_recipe, setting_of
 from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from ..training.environment import chosen_loggers
 from ..training.recipes import PAPER_OPTIONS, Recipe, departures, make_recipe
@@ -132,8 +132,7 @@ def small_settings(backbone: str, method: Method) -> tuple[dict[str, Any], dict[
     "Options of a method and settings of a run that suit a built-in backbone."
     if backbone == "toy":
         return {"reduction_factor": 4} if hasattr(method, "reduction_factor") else {}, TOY_RECIPE
-    found = setting_of(method.name)
-    return dict(found.options), NANO_RECIPE | dict(found.recipe)
+    return dict(setting_of(method.name).options), NANO_RECIPE | nano_recipe(method)
 
 
 def fit_small(backbone: str, method: Method, given: Mapping[str, Any], training: dict[str, Any]) -> tuple[Method, dict[str, Any]]:

@@ -70,7 +70,6 @@ from .lora import (
     SharedLoRA as SharedLoRA,
 )
 from .polytropon import (
-    LowRank as LowRank,
     Polytropon as Polytropon,
 )
 from .prompt_tuning import (

@@ -7,6 +7,7 @@ __all__ = ['ParallelAdapter', 'TaskHypernet', 'Hyperdecoder']
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #d4f737e8
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -15,10 +16,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import PretrainedConfig
 
-from ..core.adapters import ADAPTERS, Parallel
+from ..core.adapters import ADAPTERS, LoRA, Parallel
+from ..core.backbones import site_widths
 from ..core.generators import Condition, Heads, Table, TaskEmbedding
 from ..core.method import AdapterPart, Method, Rule, register_method
-from ..core.sites import STACKS, family_of, select_sites
+from ..core.sites import STACKS, family_of, projection_places, select_sites
 from .hyperformer import added, gated
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #5755e7f5
@@ -42,7 +44,7 @@ class AdapterWriter(nn.Module):
         self,
         layers: int,
         width: int,  # of the model
-        size: int,  # of the bottleneck
+        shapes: Mapping[str, tuple[int, ...]],  # of the weights of one layer
         hidden: int,
         layer_width: int,
         scale: float = 1.0,  # of everything the heads write
@@ -52,12 +54,12 @@ class AdapterWriter(nn.Module):
         super().__init__()
         self.layer_embedding = nn.Parameter(torch.randn(layers, layer_width))
         self.hidden = nn.Linear(width + layer_width, hidden)
-        self.heads = Heads(Parallel().shapes(width, size), hidden, groups=1, scale=scale)
+        self.heads = Heads(shapes, hidden, groups=1, scale=scale)
         self.bases = base
         self.gates = nn.ParameterDict({name: torch.ones(layers) for name in self.heads.shapes} if gate else {})
-        fan_in = {"up": size, "down": width, "up_bias": 1, "down_bias": 1}
         for name, weight in self.heads.weight.items():
-            bound = START * math.sqrt(3 / (hidden * fan_in[name]))
+            fan_in = shapes[name][-1] if len(shapes[name]) > 1 else 1
+            bound = START * math.sqrt(3 / (hidden * fan_in))
             nn.init.uniform_(weight, -bound, bound)
 
     def forward(self, embedding: Tensor) -> dict[str, Tensor]:
@@ -85,12 +87,17 @@ class FromTask(nn.Module):
         return weights
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #f93ad2dd
+def instance_mlp(width: int) -> nn.Module:
+    "What turns the summary of an input into its embedding."
+    return nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
+
+
 class FromInput(nn.Module):
     "Adapters written from the encoder's summary of each input."
 
     def __init__(self, width: int, writer: AdapterWriter, mlp: bool, first: Table | None = None):
         super().__init__()
-        self.mlp = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)) if mlp else nn.Identity()
+        self.mlp = instance_mlp(width) if mlp else nn.Identity()
         self.writer = writer
         self.first = first  # adapters for the first reading, before there is a summary
 
@@ -193,7 +200,7 @@ class WrittenMethod(ParallelOptions, Method):
         width, size, hidden = config.hidden_size, self.size(stack), self.hypernetwork_width
         scale = {"1": 1.0, "1/sqrt(E)": hidden**-0.5, "1/E": 1 / hidden}[self.weight_scale]
         base = manual_table(width, size, layers) if self.base else None
-        return AdapterWriter(layers, width, size, hidden, self.layer_width, scale, base, self.gate)
+        return AdapterWriter(layers, width, Parallel().shapes(width, size), hidden, self.layer_width, scale, base, self.gate)
 
     def generator(self, config: PretrainedConfig, stack: str, layers: int, tasks: int, source: Source) -> nn.Module:
         if source == "task":
@@ -214,6 +221,38 @@ class TaskHypernet(WrittenMethod):
     hypernetwork_width: int = 100  # of the hidden layer
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #003f5a0c
+class InstanceRule(Rule):
+    "Stored updates for the encoder; the decoder's are written from one embedding of each input."
+
+    readings = 1
+
+    def __init__(self, parts: Mapping[str, AdapterPart], generators: Mapping[str, nn.Module], mlp: nn.Module):
+        super().__init__(parts, generators)
+        self.mlp = mlp
+
+    def embed_input(self, condition: Condition) -> Tensor:
+        "The instance embedding e of each input, (B, H)."
+        embedding: Tensor = self.mlp(condition.summary)
+        return embedding
+
+    def features(self, condition: Condition) -> Condition | Tensor:
+        return condition if condition.reading < self.readings else self.embed_input(condition)
+
+
+def start_update(down: Tensor, up: Tensor) -> None:
+    "A, or the part of it that is the same for all inputs, as a linear layer of torch starts; what makes B at zero."
+    bound = down.shape[-1] ** -0.5
+    nn.init.uniform_(down, -bound, bound)
+    nn.init.zeros_(up)
+
+
+def lora_table(shapes: Mapping[str, tuple[int, ...]], sites: int) -> Table:
+    "Stored updates, shared by all tasks."
+    table = Table(shapes, sites, 1, shared=shapes)
+    start_update(table.of("down")[0], table.of("up")[0])
+    return table
+
+# %% ../../nbs/methods/07_hyperdecoder.ipynb #aa78603c
 @register_method
 @dataclass(frozen=True, kw_only=True)
 class Hyperdecoder(WrittenMethod):
@@ -221,15 +260,24 @@ class Hyperdecoder(WrittenMethod):
 
     name: ClassVar[str] = "hyperdecoder"
     title: ClassVar[str] = "Hyperdecoder"
+    newer_options: ClassVar[tuple[str, ...]] = (*WrittenMethod.newer_options, "adapter", "alpha", "projections")
     encoder: Source = "manual"  # where the encoder's adapters come from
     decoder: Source = "generated"  # where the decoder's do
     mlp: bool = True  # False: the summary itself is the instance embedding
+    adapter: Literal["parallel", "lora"] = "parallel"  # lora: low-rank updates of attention, of which the sizes are the ranks
+    alpha: float | None = None  # of lora: its update is multiplied by alpha / rank; None for the rank
+    projections: tuple[str, ...] = ("q", "v")  # that lora updates, among q, k, v, o, gate, up, down
 
     def __post_init__(self) -> None:
         if self.encoder == self.decoder == "none":
             raise ValueError("encoder='none' and decoder='none' leave nothing to train: choose manual, task or generated for one")
         if self.site_embeddings and "task" not in self.sources:
             raise ValueError(f"site_embeddings: expected a stack with source 'task', received {self.sources}: say encoder='task'")
+        if self.adapter == "lora" and (self.encoder not in ("manual", "none") or self.decoder != "generated"):
+            raise ValueError(f"adapter='lora': expected encoder 'manual' or 'none' and decoder 'generated', received {self.sources}; "
+                             "what writes LoRA from a task is the method 'hyper-lora'")
+        if self.adapter == "lora" and self.norm_input:
+            raise ValueError("norm_input: expected False with adapter='lora', which reads what each projection reads")
 
     @property
     def sources(self) -> tuple[Source, Source]:
@@ -240,3 +288,27 @@ class Hyperdecoder(WrittenMethod):
             return super().generator(config, stack, layers, tasks, source)
         first = manual_table(config.hidden_size, self.size(stack), layers) if stack == "encoder" else None
         return FromInput(config.hidden_size, self.writer(config, stack, layers), self.mlp, first)
+
+    def lora_writer(self, width: int, shapes: Mapping[str, tuple[int, ...]], sites: int) -> AdapterWriter:
+        "The network that writes the updates of one kind of projection."
+        hidden = self.hypernetwork_width
+        scale = {"1": 1.0, "1/sqrt(E)": hidden**-0.5, "1/E": 1 / hidden}[self.weight_scale]
+        base = lora_table(shapes, sites) if self.base else None
+        made = AdapterWriter(sites, width, shapes, hidden, self.layer_width, scale, base, self.gate)
+        start_update(made.heads.bias["down"].view(-1, *shapes["down"]), made.heads.weight["up"])
+        return made
+
+    def build(self, config: PretrainedConfig, tasks: int) -> Rule:
+        if self.adapter == "parallel":
+            return super().build(config, tasks)
+        parts, generators = {}, {}
+        for stack in (s for s in family_of(config).stacks if s == "decoder" or self.encoder != "none"):
+            rank, written = self.size(stack), stack == "decoder"
+            adapter = LoRA(rank, rank if self.alpha is None else self.alpha)
+            for kind, places in projection_places(config, self.projections).items():
+                sites = tuple(select_sites(config, places, [stack]))
+                shapes = adapter.shapes(*site_widths(config)[str(sites[0])])
+                parts[f"{stack}_{kind}"] = AdapterPart(sites, adapter, per_example=written)
+                made = self.lora_writer(config.hidden_size, shapes, len(sites)) if written else lora_table(shapes, len(sites))
+                generators[f"{stack}_{kind}"] = made
+        return InstanceRule(parts, generators, instance_mlp(config.hidden_size) if self.mlp else nn.Identity())

@@ -79,6 +79,7 @@ from .pretraining_texts import (
 from .settings import (
     OPTIONS as OPTIONS,
     nano_adapted as nano_adapted,
+    nano_recipe as nano_recipe,
     nano_run as nano_run,
     setting_of as setting_of,
 )

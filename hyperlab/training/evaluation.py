@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from ..core.backbones import is_shared
 from ..core.errors import check_names
 from ..core.generators import TaskLike
 from ..core.model import AdaptedModel
@@ -24,6 +25,8 @@ from ..data.benchmarks import GROUPS, task, task_names
 from ..data.metrics import METRICS, average_metrics, average_tasks
 from ..data.prompts import Score
 from ..data.tokens import TaskSplit, best_answers, chunk_rows, load_task_split
+from ..papers.tables import PAPERS
+from .recipes import paper_of, reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +88,7 @@ def write(
     inputs = {k: batch[k].to(model.device) for k in ("input_ids", "attention_mask")}
     options: dict[str, Any] = {"max_new_tokens": data.answer_length, "do_sample": False, "num_beams": beams}
     options["task"] = data.task.name if task is None else task
+    options |= {"synced_gpus": True} if is_shared(model) else {}  # go on until every process has its last token
     if data.chunks is not None:
         return written_and_scored(model, **inputs, **options)
     written = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], **options)
@@ -92,6 +96,12 @@ def write(
     return [(text if has_encoder(model.config) else text.strip(), 0.0) for text in texts]
 
 # %% ../../nbs/training/02_evaluation.ipynb #f080cc6f
+def batches_missing(rows: int, batch_size: int, rank: int, world_size: int) -> int:
+    "How many batches fewer a process has than the first one."
+    count = lambda of: -(-len(range(of, rows, world_size)) // batch_size)
+    return count(0) - count(rank)
+
+# %% ../../nbs/training/02_evaluation.ipynb #f828c3c7
 def predict(
     model: AdaptedModel,
     data: TaskSplit,
@@ -108,6 +118,9 @@ def predict(
     for batch in evaluation_batches(data.tokens, data.task.name, batch_size, rank, world_size, pad):
         check()
         found += zip(batch["index"].tolist(), write(model, data, batch, beams, task), strict=True)
+    if is_shared(model) and batches_missing(len(data.tokens), batch_size, rank, world_size):
+        # the others have a batch left, and need this process's shares of the weights
+        write(model, data, next(evaluation_batches(data.tokens, data.task.name, 1, pad_token_id=pad)), beams, task)
     if world_size > 1:
         from accelerate.utils import gather_object
 
@@ -174,6 +187,14 @@ def task_to_answer_as(model: AdaptedModel, name: str, as_task: TaskLike | None) 
 Data = Mapping[str, TaskSplit] | str | Sequence[str]  # rows by task, or names of tasks and groups
 
 
+def rows_as_trained(model: AdaptedModel, protocol: str, paper: str | None) -> dict[str, Any]:
+    "How rows are loaded for a model: as a run of this protocol loads them."
+    check_names("paper", [] if paper is None else [paper], PAPERS)
+    if paper and protocol == "clean":
+        raise ValueError(f"paper: expected protocol='paper' or 'released' beside paper='{paper}', received 'clean'")
+    return reading(paper or paper_of(model.method.name, model.method.to_dict()), protocol)
+
+
 def read_data(model: AdaptedModel, data: Data, split: str, **load: Any) -> Mapping[str, TaskSplit]:
     "Rows by task: as they are given, or loaded for names of tasks and groups."
     if isinstance(data, Mapping):
@@ -186,13 +207,14 @@ def evaluate(
     data: "Mapping[str, TaskSplit] | str | Sequence[str]",  # rows by task, or names of tasks and groups
     as_task: TaskLike | None = None,  # whose weights answer: one of the model's tasks, a mixture, "mean"; None: the rows' own task
     *,
-    split: str = "test",  # this and the next two: of tasks given by name
+    split: str = "test",  # this and the next three: of tasks given by name
     protocol: str = "clean",
     max_examples: int | None = None,
+    paper: str | None = None,  # whose splits and label words, under protocols that follow papers; None: of the method's paper
     **options: Any,  # of `predict`
 ) -> Evaluation:
     "Scores of a model, also on tasks it was not trained on."
-    rows = read_data(model, data, split, protocol=protocol, max_examples=max_examples)
+    rows = read_data(model, data, split, max_examples=max_examples, **rows_as_trained(model, protocol, paper))
     as_task = options.pop("task", as_task)
     chosen = {name: task_to_answer_as(model, name, as_task) for name in rows}
     written = {name: predict(model, found, task=chosen[name], **options) for name, found in rows.items()}

@@ -67,6 +67,7 @@ class Recipe:
     gradient_checkpointing: bool = False
     cache_encoder: bool = False  # encode each text once, without the encoder's dropout; for methods that leave the encoder alone
     compile: bool | str = False  # torch.compile; a text names its backend
+    sharding: Literal["full", None] = None  # full: processes share the backbone (FSDP2); None: as accelerate is configured
 
     def __post_init__(self) -> None:
         check_recipe(self)

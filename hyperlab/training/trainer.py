@@ -21,6 +21,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from ..core.files import write_json
+from ..core.backbones import is_shared
 from ..core.checkpoint import read_description
 from ..core.forward import being_trained
 from ..core.model import AdaptedModel
@@ -35,8 +36,12 @@ from hyperlab.training.environment import (
     logger_numbers,
     logger_options,
     make_accelerator,
+    average_gradients,
+    clip_gradients,
     prepare_forward,
+    prepare_optimizer,
     savings_undone,
+    where_it_runs,
 )
 from .evaluation import Evaluation, evaluate, join_evaluations, prediction_table
 from .recipes import Recipe, Splits, load_data, model_departures, model_recipe, training_rows, warn_of_scale
@@ -45,6 +50,7 @@ from hyperlab.training.run_folder import (
     begin_session,
     check_same_run,
     default_folder,
+    give_shares,
     load_snapshot,
     load_weights,
     locked,
@@ -62,7 +68,6 @@ from hyperlab.training.update import (
     Progress,
     autocast,
     check_trainable,
-    make_optimizer,
     on_device,
     parameter_groups,
     penalised_loss,
@@ -72,6 +77,7 @@ from hyperlab.training.update import (
     set_rates,
     split_batch,
     step_seed,
+    nonfinite_gradient,
     nonfinite_state,
     stop_at_nonfinite,
     target_tokens,
@@ -118,7 +124,7 @@ def backward(
     parts, summed = split_batch(batch, recipe.accumulate), torch.zeros((), device=accelerator.device)
     for number, part in enumerate(parts):
         placed = on_device(part if recipe.compile else with_positions(part), accelerator.device)  # a graph serves all positions
-        with nullcontext() if number == len(parts) - 1 else accelerator.no_sync(forward):
+        with nullcontext() if number == len(parts) - 1 or forward is model else accelerator.no_sync(forward):
             with autocast(recipe.precision, accelerator.device), model.lock:
                 model.train()  # here, because another thread may have asked for eval mode since the last part
                 loss, penalty = penalised_loss(forward, model, placed, recipe.label_smoothing, recipe.weight_penalty)
@@ -214,10 +220,12 @@ def gradients(trainer: "Trainer", batch: dict[str, Any], targets: float, seed: i
     try:
         summed = backward(trainer.forward, trainer.model, batch, targets, recipe, trainer.accelerator)
     except Exception:  # a rule may refuse weights that are not finite before there is a loss
-        if bad := nonfinite_state(trainer.model):
+        if not trainer.shared and (bad := nonfinite_state(trainer.model)):  # other processes may still be computing
             trainer.stop(step, step, bad)
         raise
-    norm = torch.nn.utils.clip_grad_norm_(trainer.trained, recipe.clip or math.inf)
+    if trainer.shared:
+        average_gradients(trainer.trained, trainer.accelerator)
+    norm = clip_gradients(trainer.trained, recipe.clip or math.inf)
     own, length = torch.stack([summed, norm.to(summed.dtype)]).tolist()  # the one time that a GPU is waited for
     (loss,) = total(trainer.accelerator, own)
     if not (math.isfinite(loss) and math.isfinite(length)):
@@ -233,8 +241,9 @@ class Trainer:
         self.leads = bool(accelerator.is_main_process)  # whether this process writes the files
         self.batches = training_batches(model, recipe, data["train"], accelerator)
         self.forward = prepare_forward(model, recipe, accelerator)
+        self.shared = is_shared(model)  # whether processes hold shares of the backbone
         groups = parameter_groups(model, recipe.learning_rate, recipe.rates, recipe.warmups)
-        self.optimizer = make_optimizer(groups, recipe.optimizer, recipe.weight_decay)
+        self.optimizer = prepare_optimizer(groups, recipe)
         self.optimizer.zero_grad(set_to_none=True)  # gradients of the caller's are not this run's
         self.trained = list(trained_parameters(model).values())
         self.progress, self.clock, self.saved = Progress(), time.perf_counter(), (-1, -1)
@@ -246,7 +255,7 @@ class Trainer:
             self.progress = load_snapshot(path, self.model, self.optimizer)
             self.saved = self.progress.step, self.progress.evaluated
         if self.leads:
-            begin_session(self.run, self.progress, skipped, self.accelerator.device)
+            begin_session(self.run, self.progress, skipped, **where_it_runs(self.model, self.accelerator))
         if path is None:
             self.save()
 
@@ -274,6 +283,7 @@ class Trainer:
         folder = self.run.path / "nonfinite" / f"{snapshot_name(step)}-process-{rank}"
         good = self.run.checkpoints / snapshot_name(self.saved[0]) if self.saved[0] >= 0 else None
         seed, how = step_seed(recipe.seed, of, rank), (recipe.label_smoothing, recipe.precision)
+        bad = bad or (nonfinite_gradient(self.model) if self.shared else None)  # to compute it again, all would have to
         stop_at_nonfinite(folder, self.model, self.batches[of], step, seed, *how, bad=bad, good=good)
 
     def check_state(self) -> None:
@@ -320,15 +330,18 @@ class Trainer:
         self.check_state()
         progress, here = self.progress, time.perf_counter()
         progress.seconds, self.clock = progress.seconds + here - self.clock, here
-        if self.leads and self.saved != (progress.step, progress.evaluated):
-            self.run.log_file.sync()
-            progress.log_length = self.run.log_file.length()
-            save_snapshot(self.run.checkpoints, self.model, self.optimizer, progress)
-            prune(self.run.checkpoints, needed_steps(progress, self.recipe.selection), self.recipe.keep)
+        if self.saved != (progress.step, progress.evaluated):
+            if self.leads:
+                progress.log_length = self.run.log_file.sync()
+                save_snapshot(self.run.checkpoints, self.model, self.optimizer, progress)
+                prune(self.run.checkpoints, needed_steps(progress, self.recipe.selection), self.recipe.keep)
+            else:
+                give_shares(self.model, self.optimizer)
         self.saved = progress.step, progress.evaluated
 
     def finish(self, interruption: Interruption | None = None) -> None:
         "Test the selected weights and write the result."
+        self.accelerator.wait_for_everyone()  # until the newest snapshot is whole
         reported = self.data["validation"] | self.data["test"]
         steps = selected_steps(self.progress, self.model.tasks, self.recipe.selection)
         tested = evaluate_selected(self, steps, reported, interruption)
@@ -336,6 +349,8 @@ class Trainer:
             prediction_table(reported, tested.predictions).to_parquet(self.run.path / "predictions.parquet")
             self.model.save(self.run.path / "model")
             write_json(self.run.path / "result.json", run_result(self, tested, steps))
+        else:
+            give_shares(self.model)
 
 # %% ../../nbs/training/05_trainer.ipynb #b8c1b00c
 def write_config(run: Run, config: dict[str, Any], accelerator: Accelerator) -> None:

@@ -6,7 +6,8 @@
 __all__ = ['SCHEDULES', 'OPTIMIZERS', 'token_loss', 'target_tokens', 'batch_logits', 'with_positions', 'batch_loss',
            'split_batch', 'on_device', 'penalised_loss', 'trained_parameters', 'parameter_groups', 'rate_factor',
            'make_optimizer', 'set_rates', 'step_seed', 'seed_everything', 'preserve_rng_state', 'total', 'autocast',
-           'Progress', 'NonFinite', 'replay', 'nonfinite_state', 'check_trainable', 'stop_at_nonfinite']
+           'Progress', 'NonFinite', 'replay', 'nonfinite_state', 'nonfinite_gradient', 'check_trainable',
+           'stop_at_nonfinite']
 
 # %% ../../nbs/training/00_update.ipynb #c11306ec
 import hashlib
@@ -25,7 +26,7 @@ from accelerate import Accelerator
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from ..core.backbones import RANDOM_STREAMS
+from ..core.backbones import RANDOM_STREAMS, whole
 from ..core.errors import check_names
 from ..core.files import read_json, write_json
 from ..core.forward import IGNORED, label_positions, padded_left, text_positions
@@ -285,7 +286,7 @@ class Progress:
 def finite(value: Any) -> bool:
     "Whether every number in a module's output is finite."
     if isinstance(value, Tensor):
-        return not value.is_floating_point() or bool(torch.isfinite(value).all())
+        return not value.is_floating_point() or bool(whole(torch.isfinite(value).all()))
     if isinstance(value, Mapping):
         return all(finite(v) for v in value.values())
     return all(finite(v) for v in value) if isinstance(value, tuple | list) else True
@@ -350,9 +351,9 @@ def diagnose(model: AdaptedModel, batch: Mapping[str, Any], step: int, seed: int
     if failed or not finite(losses):
         return Diagnosis(step, "output", failed[0] if failed else "loss", examples_of(batch, ~torch.isfinite(losses)))
     (losses.sum() / max(1, target_tokens(batch["labels"]))).backward()
-    bad = [name for name, p in trained_parameters(model).items() if p.grad is not None and not finite(p.grad)]
+    kind, name = nonfinite_gradient(model)
     model.zero_grad()
-    return Diagnosis(step, "gradient", bad[-1], examples_of(batch)) if bad else None
+    return Diagnosis(step, kind, name, examples_of(batch)) if kind == "gradient" else None
 
 # %% ../../nbs/training/00_update.ipynb #ea8e9415
 class NonFinite(ArithmeticError):
@@ -401,6 +402,12 @@ def nonfinite_state(model: nn.Module, optimizer: torch.optim.Optimizer | None = 
             if not finite(value):
                 return "moment", f"{moment} of {name}"
     return None
+
+# %% ../../nbs/training/00_update.ipynb #4ff9cd1a
+def nonfinite_gradient(model: nn.Module) -> tuple[str, str]:
+    "The last trained parameter whose gradient is not finite, as (kind, name); the loss if all of them are finite."
+    bad = [name for name, p in trained_parameters(model).items() if p.grad is not None and not finite(p.grad)]
+    return ("gradient", bad[-1]) if bad else ("output", "loss")
 
 # %% ../../nbs/training/00_update.ipynb #fdc74f51
 TRAINABLE = (torch.float32, torch.bfloat16, torch.float64)

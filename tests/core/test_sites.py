@@ -2,10 +2,12 @@
 
 import pytest
 import torch
-from conftest import BACKWARD, ONE_STACK, OTHER_FAMILIES, TASKS, awaken, close, close_gradients, tiny_backbone, tiny_family
+from conftest import BACKWARD, ONE_STACK, OTHER_FAMILIES, SMALL, TASKS, awaken, close, close_gradients, tiny_backbone, tiny_family
 from transformers import (
     LlamaConfig,
     LlamaModel,
+    MistralConfig,
+    MistralForCausalLM,
     MT5Config,
     MT5ForConditionalGeneration,
     OPTConfig,
@@ -18,6 +20,7 @@ from transformers import (
 )
 
 import hyperlab as hl
+from hyperlab.core import sites
 
 SHAPE = {"vocab_size": 96, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "dropout_rate": 0.0, "decoder_start_token_id": 0}
 GATED = {"feed_forward_proj": "gated-gelu"}
@@ -121,6 +124,22 @@ def test_other_backbones_are_refused_with_what_is_supported() -> None:
         hl.adapt(T5EncoderModel(T5Config(**SHAPE, num_layers=1)), "hyperformer++", "rte")
     with pytest.raises(TypeError, match="expected a transformers model as backbone, received dict"):
         hl.adapt({}, "hyperformer++", "rte")
+
+
+@pytest.mark.rounding
+@pytest.mark.parametrize("method", ["lora", "hyperformer++", "polytropon"])
+def test_a_family_is_a_row_of_the_table(method: str, batch: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    shape = ONE_STACK | {"vocab_size": 96, "pad_token_id": 0, "sliding_window": None}
+    torch.manual_seed(0)
+    backbone = MistralForCausalLM(MistralConfig(**shape)).eval()
+    with pytest.raises(ValueError, match=r"'mistral' are not supported; supported are: t5 .*; llama \(Llama, SmolLM2\)"):
+        hl.adapt(backbone, method, TASKS, **SMALL[method])
+    monkeypatch.setitem(sites.FAMILIES, "mistral", sites._llama("Mistral"))
+    model = awaken(hl.adapt(backbone, method, TASKS, **SMALL[method])).eval()
+    inputs = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"]}
+    mixed = model(**inputs, task=["rte", "cola", "rte", "sst2", "cola", "rte"]).logits
+    close("logits", mixed[3:4], model(**{k: v[3:4] for k, v in inputs.items()}, task="sst2").logits)
+    assert torch.equal(model.materialize("rte").generate(**inputs, max_new_tokens=4), model.generate(**inputs, task="rte", max_new_tokens=4))
 
 
 def test_weights_are_produced_once_per_generate(batch: dict) -> None:

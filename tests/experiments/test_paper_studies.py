@@ -10,7 +10,7 @@ import torch
 import hyperlab as hl
 from hyperlab.experiments.measured import all_measured, choose, unite
 from hyperlab.experiments.few_shot_study import step_candidates
-from hyperlab.experiments.paper_studies import STUDIES, grid_extremes, make_sizes, read_facts, size_table, train_each, variants_of
+from hyperlab.experiments.paper_studies import STUDIES, grid_extremes, make_sizes, read_facts, size_table, variants_of
 
 IDS, LABELS = torch.arange(3, 15).view(2, 6), torch.arange(5, 9).view(2, 2)
 
@@ -54,12 +54,11 @@ def test_one_command_trains_a_model_for_each_task(tmp_path: Path) -> None:
         "max_examples": 8,
         "progress": False,
     }
-    runs = train_each("adapter", "toy", tmp_path / "adapter", **settings)
+    runs = hl.experiments.train_each("adapter", "toy", tmp_path / "adapter", **settings)
     assert [run.path.name for run in runs] == ["toy-mood", "toy-pet"] and all(len(run.result["tasks"]) == 1 for run in runs)
     before = [(run.path / "result.json").read_bytes() for run in runs]
-    assert [
-        (run.path / "result.json").read_bytes() for run in train_each("adapter", "toy", tmp_path / "adapter", **settings)
-    ] == before
+    again = hl.experiments.train_each("adapter", "toy", tmp_path / "adapter", **settings)
+    assert [(run.path / "result.json").read_bytes() for run in again] == before
     (joined,) = unite(choose(all_measured(tmp_path, shipped=False))[0])
     assert set(joined.scores) == {"toy-mood", "toy-pet"} and joined.single and len(joined.parts) == 2
 

@@ -1,5 +1,7 @@
 """Every table and figure of the papers from one command: its plan, its runs, its table, and what is shipped of it."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,14 @@ import pytest
 import hyperlab as hl
 from hyperlab.experiments import known_experiments as known
 from hyperlab.experiments.known_experiments import Experiment, Scale, all_experiments, experiment, experiment_folder, jobs_of
-from hyperlab.experiments.measured import measure_more, more_scores
-from hyperlab.experiments.paper_studies import read_facts
+from hyperlab.experiments.measured import Measured, measure_more, more_scores, unite
+from hyperlab.experiments.few_shot_study import read_numbers
+from hyperlab.experiments.paper_comparison import paper_comparison
+from hyperlab.experiments.paper_studies import read_facts, said, study_table
 from hyperlab.experiments.reproduce import (
-    experiment_table, pack_experiments, reproduce, reproduce_command, shipped_path, source_of, unfilled_rows)  # fmt: skip
+    experiment_table, imagined_run, pack_experiments, reproduce, reproduce_command, shipped_path, sizes_said, source_of,
+    unfilled_rows)  # fmt: skip
+from hyperlab.experiments.workbooks import read_task_names
 from hyperlab.papers.tables import known_tables
 
 TINY = Scale("nano", {"steps": 2, "eval_every": 2, "batch_size": 4, "max_examples": 16, "eval_examples": 6})
@@ -90,19 +96,24 @@ def test_an_experiment_runs_is_resumed_and_lands_in_its_table(
     assert len(first) == 2
     one = experiment("hyperformer", 1)
     table = experiment_table(one, "nano", tmp_path)
-    assert len(cells(table, "measured", "rte")) == 4, "two methods, each beside the reported rows of two backbones"
+    assert len(cells(table, "measured", "rte")) == 6, "beside the rows of two backbones: two of T5, alone and together, one of ours"
     assert len(cells(table, "reported", "rte")) == len(known_tables()["hyperformer", 1].rows)
     assert reproduce_command(asked) == 0
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")} == first, "finished runs are kept"
     assert "measured" in capsys.readouterr().out
 
 
-def test_a_table_is_filled_from_runs_or_from_packed_records(tiny: None, tmp_path: Path) -> None:
-    one = experiment("hyperformer", 1)
+def test_a_table_is_filled_from_runs_or_from_packed_records(
+    tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, every = experiment("hyperformer", 1), known.row_variants(experiment("hyperformer", 1), TINY)
+    monkeypatch.setattr(known, "row_variants", lambda *a: [v for v in every if v[0].method in ("full", "adapter-dagger")])
     made(one, tmp_path / "runs", ("full", "adapter-dagger"))
     from_runs = experiment_table(one, "nano", tmp_path / "runs")
-    assert len(cells(from_runs, "measured", "rte")) == 4 and not cells(from_runs, "measured", "cola")
-    (packed,) = pack_experiments([one, experiment("hyperformer", 4)], tmp_path / "runs", tmp_path / "shipped")
+    assert len(cells(from_runs, "measured", "rte")) == 6 and not cells(from_runs, "measured", "cola")
+    assert pack_experiments([one], tmp_path / "runs", tmp_path / "shipped") == [] and not (tmp_path / "shipped").exists()
+    assert "hyperformer table-1 is not packed: 4 runs are not finished (nano-full-1" in capsys.readouterr().out
+    (packed,) = pack_experiments([one, experiment("hyperformer", 4)], tmp_path / "runs", tmp_path / "shipped", seeds=1)
     facts = read_facts(packed)
     assert sorted(facts["method"]) == ["adapter-dagger", "full"] and facts["share"].gt(0).all()
     assert packed == tmp_path / "shipped" / shipped_path(one).name
@@ -156,3 +167,98 @@ def test_epochs_are_timed_with_the_largest_batch_that_fits(monkeypatch: pytest.M
     assert 0 < batches["full"] < batches["compacter++"]
     assert hl.plan("t5-small", "full", 8, memory=24, batch_size=batches["full"]).fits
     assert not hl.plan("t5-small", "full", 8, memory=24, batch_size=batches["full"] + 2).fits
+
+
+# ---------------------------------------------------------------------- every kind of table and figure
+
+
+def imagined(one: Experiment, scale: str) -> list[Measured]:
+    "What the jobs of an experiment would measure."
+    table, later = known_tables()[one.paper, one.table or 1], known.later_tasks(one, scale)
+    jobs = jobs_of(one, scale, 1)
+    found = [imagined_run(job, table, later) for job in jobs if job.notebook == "train"]
+    for job in (job for job in jobs if job.notebook == "fewshot"):
+        source = imagined_run(next(of for of in jobs if job.parameters["source"].endswith(f"/{of.folder}")), table)
+        for target in read_task_names(job.parameters["targets"]):
+            scores = {target: dict.fromkeys(hl.task(target).metrics, 0.0)}
+            found += [replace(source, scores=scores, shots=int(shots)) for shots in read_numbers(job.parameters["shots"])]
+    return unite(found)
+
+
+WITH_ROWS = [one for one in all_experiments().values() if one.table and one.kind not in ("drawing", "counts", "study")]
+
+
+@pytest.mark.parametrize("scale", ["nano", pytest.param("paper", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("one", WITH_ROWS, ids=lambda one: f"{one.paper}-{one.name}")
+def test_no_row_is_called_not_run_where_its_run_is_there(one: Experiment, scale: str) -> None:
+    table = known_tables()[one.paper, one.table]
+    page = paper_comparison(one.paper, one.table, imagined(one, scale), stand_in=scale != "paper")
+    most = max((row.shots or 0) for row in table.rows) if scale == "paper" else known.SMALL_SHOTS
+    reported = -1
+    for line in page.lines:
+        reported += line["line"] == "reported"
+        row = table.rows[reported]
+        if row.method and (row.shots or 0) <= most:
+            assert line["line"] != "not run", (row.label, row.backbone, row.options)
+
+
+STUDIED = [one for one in all_experiments().values() if one.kind in ("study", "sizes")]
+
+
+@pytest.mark.parametrize("one", STUDIED, ids=lambda one: f"{one.paper}-{one.name}")
+def test_studies_and_curves_are_filled_from_records_of_their_runs(one: Experiment, tmp_path: Path) -> None:
+    lines, jobs = [], jobs_of(one, "nano", 2)
+    for job in jobs:
+        run, given = imagined_run(job, known_tables()[one.paper, one.table or 1]), job.parameters
+        line = {"study": one.study, "method": run.method, "options": run.options, "seed": run.seed, "trained": 1}
+        size = int(given.get("max_examples") or 0)
+        lines.append(line | {"average_metrics": 50.0, "validation": 50.0, "max_examples": size, "finished": True, "steps": 1})
+    packed = tmp_path / "records.jsonl"
+    packed.write_text("\n".join(map(json.dumps, lines)))
+    if one.kind == "sizes":
+        table = sizes_said(read_facts(packed))
+        assert list(table["examples per task"]) == list(one.sizes) and (table[list(one.methods)] == "50.0 ± 0.0").all().all()
+    else:
+        table = said(study_table(one.study, packed))
+        assert len(table) == len(jobs) / 2 and (table["measured"] == "50.0 ± 0.0").all(), "no variant is left out"
+
+
+def test_what_was_tried_is_said_under_a_study_and_under_curves(tmp_path: Path) -> None:
+    one, lines = experiment("hyperformer", 3), []
+    for job in jobs_of(one, "nano", 1):
+        run = imagined_run(job, known_tables()["hyperformer", 3])
+        best = run.options.get("reduction_factor") == 4
+        line = {"study": one.study, "method": run.method, "options": run.options, "seed": 0, "trained": 1, "max_examples": 8}
+        lines.append(line | {"average_metrics": 90.0 - 40 * best, "validation": 50.0 + best, "finished": True})
+    (tmp_path / "records.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    table = said(study_table(one.study, tmp_path / "records.jsonl"))
+    notes = dict(zip(table["options"], table["note"], strict=True))
+    assert notes["reduction_factor=4"] == "chosen on validation, 2 settings: reduction_factor=4 of 2, 4"
+    assert not notes["reduction_factor=2"]
+    curves = sizes_said(read_facts(tmp_path / "records.jsonl"))
+    assert curves["adapter-dagger"][0] == "50.0" and "reduction_factor=4 of 2, 4" in curves["chosen"][0]
+
+
+def test_new_tasks_join_the_known_ones_in_figure_3(tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(known.NANO_TASKS, "fewshot", "nano-cb,nano-imdb")
+    one = experiment("hyperformer", "figure-3")
+    source, fits = jobs_of(one, "nano", 1, str(tmp_path))
+    made(replace(one, sizes=()), tmp_path, ("hyperformer++",))
+    before = experiment_table(one, "nano", tmp_path)
+    assert list(before["task"]) == ["nano-rte", "nano-mrpc"] and set(before["learned"]) == {"with the source"}
+    given = fits.parameters
+    assert given["source"] == str(experiment_folder(one, "nano", tmp_path) / source.folder) and given["shots"] == "100"
+    where, how = experiment_folder(one, "nano", tmp_path) / fits.folder, {"candidates": [0, 2], "eval_examples": 4}
+    targets, how = read_task_names(given["targets"]), how | {"save_models": given["save_models"], "progress": False}
+    hl.study(given["source"], targets, [8], [0], where, **how)
+    table = experiment_table(one, "nano", tmp_path).set_index("task")
+    assert list(table.index) == ["nano-rte", "nano-mrpc", "nano-cb", "nano-imdb"]
+    assert table.loc["nano-cb", "learned"] == "few examples" and table.loc["nano-cb", "nearest"].count("(") == 2
+
+
+def test_figures_of_inputs_say_how_far_these_lie_apart(tiny: None, tmp_path: Path) -> None:
+    for name, colour in (("figure-2", "task"), ("figure-3", "answer")):
+        one = experiment("hyperdecoders", name)
+        made(one, tmp_path, ("hyperdecoder",))
+        (row,) = experiment_table(one, "nano", tmp_path).to_dict("records")
+        assert row["coloured by"] == colour and row["inputs"] == 200 and 0 <= row["share of the spread between colours"] <= 1

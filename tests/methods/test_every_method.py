@@ -1,5 +1,6 @@
 """One battery for every registered method: a method that is added is tested by being registered."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import (
+    NEAR_FAMILIES,
     OTHER_FAMILIES,
     PROJECT,
     SEED,
@@ -217,7 +219,9 @@ ALONE = [name for name in OTHER_FAMILIES if name not in ("bart", "mbart")]
 REFUSED = {("prompt-tuning", name): "no encoder" for name in ALONE}
 REFUSED |= {("hypergrid", name): "defined for the T5 family" for name in OTHER_FAMILIES}
 REFUSED |= {("adapter", name): "train_norms=False" for name in ("bart", "mbart", "gpt2", "gemma3_text")}
-PAIRS = [(method, family) for method in METHODS for family in OTHER_FAMILIES if (method, family) not in REFUSED]
+VARIANTS = {"hyperdecoder with LoRA": ("hyperdecoder", {**SMALL["hyperdecoder"], "adapter": "lora"})}
+FAMILIES = [*OTHER_FAMILIES, *NEAR_FAMILIES]
+PAIRS = [(method, family) for method in [*METHODS, *VARIANTS] for family in FAMILIES if (method, family) not in REFUSED]
 
 
 @pytest.mark.parametrize(("method", "family"), REFUSED)
@@ -229,7 +233,8 @@ def test_a_method_that_does_not_carry_over_says_why(method: str, family: str) ->
 @pytest.mark.rounding
 @pytest.mark.parametrize(("method", "family"), PAIRS)
 def test_every_method_on_every_family(method: str, family: str, batch: dict, tmp_path: Path) -> None:
-    model = awaken(hl.adapt(tiny_family(family), method, TASKS, **SMALL.get(method, {}))).eval()
+    name, options = VARIANTS.get(method, (method, SMALL.get(method, {})))
+    model = awaken(hl.adapt(tiny_family(family), name, TASKS, **options)).eval()
     given = batch_for(model.backbone, batch)
     output = model(**given, task=MIXED)
     output.loss.backward()
@@ -246,6 +251,18 @@ def test_every_method_on_every_family(method: str, family: str, batch: dict, tmp
     assert not torch.allclose(plain, logits, atol=1e-4)
     if not model.method.trains.startswith("all"):
         assert torch.equal(model.detach()(**given).logits, plain)
+
+
+def test_a_model_materialised_when_polytropon_had_an_adapter_of_its_own_loads(tmp_path: Path, batch: dict) -> None:
+    static = build("polytropon").materialize("rte")
+    static.save(tmp_path)
+    file = tmp_path / "config.json"
+    own, record = '{"adapter": "LoRA", "rank": 2, "alpha": 1.0, "dropout": 0.0', json.loads(file.read_text())
+    for part in record["hyperlab"]["options"]["parts"].values():
+        assert part["adapter"] == json.loads(own + "}")
+        part["adapter"] = {"adapter": "LowRank", "rank": 2}
+    file.write_text(json.dumps(record))
+    assert torch.equal(hl.load(tmp_path, backbone=tiny_backbone())(**batch).logits, static(**batch).logits)
 
 
 def check_tasks(model: hl.AdaptedModel, given: dict, mixed: torch.Tensor) -> None:

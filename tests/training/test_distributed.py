@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,10 +12,9 @@ import torch
 from safetensors.torch import load_file
 
 import hyperlab as hl
-from conftest import BACKWARD, FORWARD, close, margin, tiny_config
-from distributed_runs import METHODS, PLANNED, SETTINGS, planned_model, steps, train
+from conftest import BACKWARD, margin
+from distributed_runs import METHODS, SETTINGS, train
 from hyperlab.training.environment import make_accelerator
-from hyperlab.bench.planning import largest_unit
 from hyperlab.training.run_folder import snapshots
 from toy_runs import furthest, outcome
 
@@ -100,26 +98,12 @@ def test_one_process_where_several_were_asked_for_is_told(tmp_path: Path, monkey
         make_accelerator("none", tmp_path)
 
 
-def test_another_number_of_processes_is_refused(two: Path) -> None:
-    with pytest.raises(ValueError, match="processes: 2 there, 1 asked for"):
-        train(two / "whole", "hyperformer++", dropout=0.1)
+def test_another_number_of_processes_goes_on_and_is_told(two: Path) -> None:
+    with pytest.warns(UserWarning, match="processes: 2 there, 1 asked for"):
+        assert train(two / "whole", "hyperformer++", dropout=0.1).finished
 
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two CUDA devices")
 def test_two_gpus(tmp_path: Path) -> None:
     assert launch("compare", tmp_path).returncode == 0
     assert hl.Run(tmp_path / "whole").config["device"].startswith("cuda")
-
-
-@pytest.mark.rounding
-def test_sharded_steps_compute_the_same_and_hold_what_the_plan_says(tmp_path: Path) -> None:
-    done = launch("shard", tmp_path)
-    assert done.returncode == 0, done.stderr[-3000:]
-    shares = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
-    alone, _, _ = steps(planned_model())
-    close("losses of two steps", torch.tensor([share["losses"] for share in shares]), torch.tensor([alone, alone]), 2 * FORWARD)
-    config = tiny_config(**PLANNED)
-    plan = hl.plan(config, "hyperformer++", 2, 2, sharded=True, batch_size=4, length=12, target=3, reduction_factor=8)
-    gathered = 2 * 4 * largest_unit(config)  # which come and go, and are no shard
-    for part, planned in (("weights", plan.weights - gathered), ("gradients", plan.gradients), ("optimizer", plan.optimizer)):
-        assert max(share[part] for share in shares) == pytest.approx(planned, rel=0.1), part

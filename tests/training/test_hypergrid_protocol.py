@@ -10,6 +10,7 @@ from datasets import Dataset, DatasetDict
 import hyperlab as hl
 from hyperlab.core.hooks import trained_names
 from hyperlab.data import benchmarks
+from hyperlab.data.splits import MissingSplit
 from hyperlab.experiments.runs import question_of
 from hyperlab.nano.toy import toy_backbone, toy_tokenizer
 from hyperlab.training.evaluation import Evaluation
@@ -110,3 +111,17 @@ def test_mnli_holds_rows_out_where_the_texts_say_so() -> None:
     )  # 9,832 rows in its Table 10
     released = mnli.rule("released")
     assert released.validation.official == ("validation_mismatched",) and released.drop_last and not released.leaks
+
+
+def test_rows_by_name_are_those_of_the_paper(rte: str) -> None:
+    "A model is asked about the rows that a run of its paper chooses and reports on, in the words that it learned."
+    said = lambda method, **how: set(hl.evaluate(grid_model(method), "rte", **how).predictions["rte"])
+    whole = hl.evaluate(grid_model("full"), "rte", split="validation", protocol="paper", paper="hypergrid")
+    assert len(whole.predictions["rte"]) == 11, "the development set, which other papers halve"
+    assert hl.evaluate(grid_model(), "rte", split="validation", protocol="paper").predictions["rte"], "of the method's own paper"
+    with pytest.raises(MissingSplit, match="rte.*the paper chooses and reports on the whole development set"):
+        said("hypergrid", protocol="paper")
+    with pytest.raises(ValueError, match="hypergird.*hypergrid"):
+        said("full", protocol="paper", paper="hypergird")
+    with pytest.raises(ValueError, match="expected protocol='paper' or 'released' beside paper='hypergrid'"):
+        said("full", paper="hypergrid")
