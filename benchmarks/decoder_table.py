@@ -58,8 +58,8 @@ def method_result(backbone: str, method: str, folder: Path, steps: int, count: i
     found = hl.evaluate(hl.load(best.path), TASKS, max_examples=TEST_ROWS, batch_size=16)
     tried = {f"{rate:g}": score for rate, score in reached.items()}
     kept = {"recipe": best.config["recipe"], "versions": best.config["versions"], "trials": tried}
-    tested = {"tasks": found.tasks, "unreadable": found.unreadable, **found.averages, "split": dict.fromkeys(TASKS, "test"), "test_rows": TEST_ROWS}
-    return best.result | {"backbone": "SmolLM2-135M-Instruct"} | kept | tested
+    tested = {"tasks": found.tasks, "unreadable": found.unreadable, "split": dict.fromkeys(TASKS, "test"), "test_rows": TEST_ROWS}
+    return best.result | {"backbone": "SmolLM2-135M-Instruct"} | kept | tested | found.averages
 
 
 def main() -> None:
