@@ -2,8 +2,8 @@
 
     python benchmarks/decoder_table.py FOLDER_OF_SMOLLM2 --runs runs/decoder
 
-The hub must be reachable (or HF_ENDPOINT name one that has the data sets). All methods train about as many parameters, see the same
-batches, and choose their rate by validation in the same number of trials. Runs that are there are kept, and those that stopped go on.
+The hub must be reachable (or HF_ENDPOINT name one that has the data sets). All methods train about as many parameters, see the
+same batches, and choose their rate by validation in the same number of trials. Runs that are there are kept, others go on.
 What the tables need goes to hyperlab/assets/decoder/results.
 """
 
@@ -45,7 +45,8 @@ def adapted(backbone: str, method: str) -> hl.AdaptedModel:
 def trials(backbone: str, method: str, folder: Path, steps: int, count: int) -> dict[float, Run]:
     "A run of a method at each of its first rates, scored on validation rows only."
     settings = SHARED | TRAINING | {"steps": steps, "eval_every": steps}
-    train = lambda rate: hl.train(adapted(backbone, method), learning_rate=rate, run_dir=folder / f"{method}-{rate:g}", **settings)
+    place = lambda rate: folder / f"{method}-{rate:g}"
+    train = lambda rate: hl.train(adapted(backbone, method), learning_rate=rate, run_dir=place(rate), **settings)
     return {rate: train(rate) for rate in RATES[method][:count]}
 
 
@@ -55,7 +56,8 @@ def method_result(backbone: str, method: str, folder: Path, steps: int, count: i
     reached = {rate: run.result["validation"]["average"][0] for rate, run in runs.items()}
     best = runs[max(reached, key=lambda rate: reached[rate])]
     found = hl.evaluate(hl.load(best.path), TASKS, max_examples=TEST_ROWS, batch_size=16)
-    kept = {"recipe": best.config["recipe"], "versions": best.config["versions"], "trials": {f"{r:g}": s for r, s in reached.items()}}
+    tried = {f"{rate:g}": score for rate, score in reached.items()}
+    kept = {"recipe": best.config["recipe"], "versions": best.config["versions"], "trials": tried}
     tested = {"tasks": found.tasks, "unreadable": found.unreadable, **found.averages, "split": dict.fromkeys(TASKS, "test"), "test_rows": TEST_ROWS}
     return best.result | {"backbone": "SmolLM2-135M-Instruct"} | kept | tested
 

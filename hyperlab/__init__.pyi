@@ -4,6 +4,7 @@ from . import (
     bench as bench,
     core as core,
     data as data,
+    exchange as exchange,
     experiments as experiments,
     methods as methods,
     nano as nano,
@@ -22,6 +23,7 @@ from .training.run_folder import Run as Run
 from .training.trainer import train as train
 from .training.few_shot import few_shot as few_shot
 from .training.submission import submission as submission
+from .exchange.distillation import distil as distil
 from .analysis.task_vectors import families as families, project as project, task_points as task_points, task_view as task_view
 from .analysis.similarity import family_purity as family_purity
 from .analysis.probes import instances as instances, load_instances as load_instances

@@ -83,7 +83,8 @@ def tiny_family(name: str) -> PreTrainedModel:
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = kind.from_config(config).eval()
-        for parameter in model.parameters() if name in OTHER_FAMILIES else ():  # further from zero than a start for pretraining, so that every place tells
+        # further from zero than a start for pretraining, so that every place tells
+        for parameter in model.parameters() if name in OTHER_FAMILIES else ():
             noise = torch.randn_like(parameter)
             parameter.data.copy_(0.25 * noise if parameter.dim() > 1 else parameter + 0.1 * noise)
         return model

@@ -23,6 +23,7 @@ PACKAGES = {
     "papers": "What the papers print, as data, and parameters counted beside it.",
     "data": "Tasks, splits, prompts, metrics, tokens and batches.",
     "training": "Recipes, the trainer, evaluation, run folders and few-shot transfer.",
+    "exchange": "To and from other libraries: PEFT, plain checkpoints, AdapterHub; hypernetworks distilled from adapters.",
     "analysis": "Task vectors, similarity, probes, generated weights, statistics and figures.",
     "bench": "Time and memory, measured and planned; `python -m hyperlab.bench`.",
     "nano": "A small world of its own: grammar, tasks, backbone, settings.",

@@ -29,7 +29,8 @@ from hyperlab.bench.measuring import (
 
 # %% ../../nbs/bench/05_lora.ipynb #3920dda8
 SMOL = {"vocab_size": 49_152, "hidden_size": 576, "intermediate_size": 1_536, "num_attention_heads": 9, "num_key_value_heads": 3,
-        "head_dim": 64, "tie_word_embeddings": True, "rms_norm_eps": 1e-5, "pad_token_id": 2, "bos_token_id": 1, "eos_token_id": 2}  # fmt: skip
+        "head_dim": 64, "tie_word_embeddings": True, "rms_norm_eps": 1e-5, "pad_token_id": 2, "bos_token_id": 1,
+        "eos_token_id": 2}  # fmt: skip
 LORA: dict[str, Any] = {"rank": 8, "alpha": 16.0, "projections": ("q", "v")}
 PLAIN, PEFT, PEFT_WHOLE = "plain decoder", "PEFT LoRA", "PEFT LoRA, logits of whole texts"
 OURS, OURS_MIXED = "hyper-lora", "hyper-lora, eight tasks mixed"
@@ -87,12 +88,14 @@ def writers(backbone: PreTrainedModel, load: Workload, tokens: int) -> dict[str,
     "What writes answers of this many tokens: the plain decoder, PEFT, and ours for one task and for eight."
     mixed = [TASKS[i % len(TASKS)] for i in range(load.batch_size)]
     ids = load.batch(SMOL["vocab_size"], backbone.device)["input_ids"]
-    said: dict[str, Any] = {"attention_mask": torch.ones_like(ids), "max_new_tokens": tokens, "min_new_tokens": tokens, "do_sample": False}
+    said: dict[str, Any] = {"attention_mask": torch.ones_like(ids), "do_sample": False}
+    said |= {"max_new_tokens": tokens, "min_new_tokens": tokens}
     plain, theirs = Contender(lambda made: made).model(backbone).eval(), Contender(peft_lora).model(backbone).eval()
     ours = Contender(adapted("hyper-lora", TASKS, **LORA)).model(backbone).eval()
     models: dict[str, tuple[Any, dict[str, Any]]] = {
         PLAIN: (plain, {}), PEFT: (theirs, {}), OURS: (ours, {"task": TASKS[0]}), OURS_MIXED: (ours, {"task": mixed})}  # fmt: skip
-    return {f"{name}, writing": lambda m=model, t=task: m.generate(input_ids=ids, **said, **t) for name, (model, task) in models.items()}
+    writer = lambda model, task: lambda: model.generate(input_ids=ids, **said, **task)
+    return {f"{name}, writing": writer(model, task) for name, (model, task) in models.items()}
 
 # %% ../../nbs/bench/05_lora.ipynb #c0e4a706
 def bench_lora(

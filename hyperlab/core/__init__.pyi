@@ -48,6 +48,7 @@ from .checkpoint import (
     check_kinds as check_kinds,
     check_weights as check_weights,
     describe_model as describe_model,
+    fill as fill,
     find_checkpoint as find_checkpoint,
     is_shipped as is_shipped,
     planned_weights as planned_weights,
@@ -71,6 +72,7 @@ from .files import (
     read_json as read_json,
     set_aside as set_aside,
     sync_folder as sync_folder,
+    whole_folder as whole_folder,
     write_json as write_json,
     write_manifest as write_manifest,
 )
@@ -179,7 +181,6 @@ from .method import (
 from .model import (
     AdaptedModel as AdaptedModel,
     adapt as adapt,
-    fill as fill,
     load as load,
 )
 from .old_names import (

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['BACKBONE_SHAPES', 'RANDOM_STREAMS', 'shape_of', 'meta_backbone', 'site_widths', 'parameter_count', 'Source',
-           'place_of', 'read_config', 'load_backbone', 'load_tokenizer', 'fingerprint', 'is_shared', 'whole',
-           'whole_parameters', 'own_share']
+           'place_of', 'read_config', 'load_backbone', 'load_tokenizer', 'fingerprint', 'put_parameters', 'is_shared',
+           'whole', 'whole_parameters', 'own_share']
 
 # %% ../../nbs/core/08_backbones.ipynb #f66ad73f
 import copy
@@ -269,6 +269,16 @@ def fingerprint(backbone: PreTrainedModel, without: Iterable[str] = ()) -> str:
         digest.update(f"{name}{tuple(parameter.shape)}".encode())
         digest.update(sample.cpu().numpy().tobytes())
     return digest.hexdigest()
+
+# %% ../../nbs/core/08_backbones.ipynb #ad23c04a
+def put_parameters(backbone: torch.nn.Module, values: Mapping[str, Tensor]) -> list[tuple[torch.nn.Module, str, Any]]:
+    "Put `values` in the place of the parameters of these names and of what is tied to them; returns what was where."
+    named = dict(backbone.named_parameters())
+    by_identity = {id(named[name]): value for name, value in values.items()}
+    places = [(m, leaf, p) for m in backbone.modules() for leaf, p in m._parameters.items() if id(p) in by_identity]
+    for module, leaf, parameter in places:
+        module._parameters[leaf] = by_identity[id(parameter)]  # type: ignore[assignment]  # any tensor will do for computing
+    return places
 
 # %% ../../nbs/core/08_backbones.ipynb #6b140805
 def is_shared(module: torch.nn.Module) -> bool:

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['CONFIG', 'write_checkpoint', 'is_shipped', 'find_checkpoint', 'read_description', 'check_kinds', 'read_checkpoint',
-           'check_weights', 'check_fit', 'describe_model', 'planned_weights']
+           'check_weights', 'check_fit', 'describe_model', 'planned_weights', 'fill']
 
 # %% ../../nbs/core/11_checkpoint.ipynb #2f5755f3
 import hashlib
@@ -22,7 +22,7 @@ from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedModel
 
-from .backbones import fingerprint, whole
+from .backbones import fingerprint, own_share, whole
 from .files import asset, is_bare, publish
 from .forward import exclusive
 from .hooks import trained_names
@@ -182,3 +182,13 @@ def planned_weights(backbone: PreTrainedModel, method: Method, tasks: Sequence[s
         raise ValueError(f"the checkpoint's options describe no {method.title}: {first_line}") from error
     own = {f"backbone.{name}": backbone.get_parameter(name) for name in trained_names(backbone, method.trains)}
     return {f"rule.{name}": tensor for name, tensor in rule.state_dict().items()} | own
+
+# %% ../../nbs/core/11_checkpoint.ipynb #4e437ff8
+@exclusive
+@torch.no_grad()
+def fill(model: Any, tensors: Mapping[str, Tensor], finite: bool = True) -> None:
+    "Copy saved weights into a model of the same method, options and tasks."
+    places = model.trained_tensors()
+    check_weights(places, tensors, finite)
+    for name, tensor in tensors.items():
+        places[name].copy_(own_share(tensor, places[name]))

@@ -102,8 +102,9 @@ def merged_parameters(
             if change is None:
                 kind = type(rule.parts[part].adapter).__name__
                 raise ValueError(f"{kind} adapters are no update of a projection, so they can't be merged: use merge=False")
-            weight = active.sites.module(site).get_parameter("weight")
-            found[names[id(weight)]] = weight + (change if change.shape == weight.shape else change.t())
+            module = active.sites.module(site)
+            weight, turned = module.get_parameter("weight"), type(module).__name__ == "Conv1D"  # GPT-2's hold (inputs, outputs)
+            found[names[id(weight)]] = weight + (change.t() if turned else change)
     return found
 
 # %% ../../nbs/core/12_inspection.ipynb #0ecc6310

@@ -274,7 +274,7 @@ class Hyperdecoder(WrittenMethod):
         if self.site_embeddings and "task" not in self.sources:
             raise ValueError(f"site_embeddings: expected a stack with source 'task', received {self.sources}: say encoder='task'")
         if self.adapter == "lora" and (self.encoder not in ("manual", "none") or self.decoder != "generated"):
-            raise ValueError(f"adapter='lora': expected encoder 'manual' or 'none' and decoder 'generated', received {self.sources}; "
+            raise ValueError(f"adapter='lora': expected encoder manual or none and decoder generated, received {self.sources}; "
                              "what writes LoRA from a task is the method 'hyper-lora'")
         if self.adapter == "lora" and self.norm_input:
             raise ValueError("norm_input: expected False with adapter='lora', which reads what each projection reads")
@@ -309,6 +309,6 @@ class Hyperdecoder(WrittenMethod):
                 sites = tuple(select_sites(config, places, [stack]))
                 shapes = adapter.shapes(*site_widths(config)[str(sites[0])])
                 parts[f"{stack}_{kind}"] = AdapterPart(sites, adapter, per_example=written)
-                made = self.lora_writer(config.hidden_size, shapes, len(sites)) if written else lora_table(shapes, len(sites))
-                generators[f"{stack}_{kind}"] = made
+                stored = None if written else lora_table(shapes, len(sites))
+                generators[f"{stack}_{kind}"] = stored or self.lora_writer(config.hidden_size, shapes, len(sites))
         return InstanceRule(parts, generators, instance_mlp(config.hidden_size) if self.mlp else nn.Identity())

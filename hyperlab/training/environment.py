@@ -26,9 +26,8 @@ from accelerate.utils import DistributedDataParallelKwargs, is_bf16_available, p
 from torch import Tensor, nn
 from torch import distributed as dist
 
-from ..core.backbones import fingerprint, is_shared, own_share, whole
+from ..core.backbones import fingerprint, is_shared, own_share, put_parameters, whole
 from ..core.errors import check_names
-from ..core.hooks import put
 from ..core.model import AdaptedModel
 from ..core.sites import family_of
 from .recipes import Recipe
@@ -170,7 +169,8 @@ def divide_storage(model: AdaptedModel, mesh: Any, device: torch.device) -> None
     for name, parameter in list(model.backbone.named_parameters()):
         align([parameter], device)
         share = distribute_tensor(parameter.detach(), mesh, [Shard(0)], src_data_rank=None)
-        put(model.backbone, {name: nn.Parameter(share.clone(), requires_grad=False)})  # a part would keep the whole in memory
+        alone = share.clone()  # a part of it would keep the whole in memory
+        put_parameters(model.backbone, {name: nn.Parameter(alone, requires_grad=False)})
 
 
 def share_backbone(model: AdaptedModel, accelerator: Accelerator) -> None:

@@ -32,8 +32,8 @@ from torch import Tensor
 
 from ..core.backbones import own_share, whole
 from ..core.files import fault_of, now, publish, read_json, set_aside, sync_folder, write_json, write_manifest
-from ..core.checkpoint import read_checkpoint
-from ..core.model import AdaptedModel, fill
+from ..core.checkpoint import fill, read_checkpoint
+from ..core.model import AdaptedModel
 from ..data.task import folder_name
 from .recipes import Recipe, Splits, model_departures
 from .update import Progress

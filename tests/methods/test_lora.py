@@ -61,12 +61,13 @@ def test_bound_updates_generate_the_same(batch: dict, monkeypatch: pytest.Monkey
     assert all(torch.equal(a, b) for a, b in zip(brief, plain, strict=True))
 
 
+@pytest.mark.rounding
 def test_hyperdecoder_writes_lora_for_each_input(batch: dict) -> None:
     options = {"adapter": "lora", "encoder_size": 2, "decoder_size": 3, "hypernetwork_width": 6}
     backbone = tiny_backbone()
     plain = backbone(**batch).logits
     model = hl.adapt(backbone, "hyperdecoder", TASKS, **options).eval()
-    assert torch.equal(model(**batch, task="rte").logits, plain)  # B starts at zero
+    close("logits at the start, where B is zero", model(**batch, task="rte").logits, plain)
     assert {str(s).split(".")[-1] for part in model.rule.parts.values() for s in part.sites} == {"q", "v"}
     logits = awaken(model)(**batch, task="rte").logits
     other = model(**batch | {"input_ids": batch["input_ids"].roll(1, 0)}, task="rte").logits
