@@ -19,8 +19,9 @@ from typing import Any
 import torch
 
 # %% ../../nbs/bench/04_main.ipynb #5f780ce7
-PLACES = {"serve": "hyperlab.serving.load_test", "lora": "hyperlab.bench.lora"}  # of those that are not with the others
-BENCHMARKS = ("step", "memory", "scale", "generate", "grid", "import", "data", "serve", "lora")
+LOAD = "hyperlab.serving.load_test"
+PLACES = {"serve": LOAD, "serve_on_ray": LOAD, "lora": "hyperlab.bench.lora"}  # of those that are not with the others
+BENCHMARKS = ("step", "memory", "scale", "generate", "grid", "import", "data", "serve", "serve_on_ray", "lora")
 
 
 def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
@@ -37,6 +38,7 @@ def read_arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--peers", default="", help="libraries to set beside ours: peft")
     parser.add_argument("--tokenizer", default="google/flan-t5-small", help="for data: whose tokens the lengths are of")
+    parser.add_argument("--requests", type=int, default=20_000, help="for serve and serve_on_ray: sent while a process is killed")
     parser.add_argument("--json", metavar="FILE", help="write rows and goals")
     parser.add_argument("--plot", metavar="FILE", help="write the picture as a page")
     return parser.parse_args(words)

@@ -124,6 +124,8 @@ from .generators import (
     Table as Table,
     TaskEmbedding as TaskEmbedding,
     TaskLike as TaskLike,
+    TaskPart as TaskPart,
+    TaskVector as TaskVector,
     distribute as distribute,
     mixture_row as mixture_row,
     read_condition as read_condition,
@@ -142,6 +144,7 @@ from .hooks import (
 )
 from .inspection import (
     Encoding as Encoding,
+    check_task_vector as check_task_vector,
     encode_inputs as encode_inputs,
     merged_parameters as merged_parameters,
     observed as observed,

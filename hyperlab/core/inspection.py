@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Encoding', 'encode_inputs', 'weights_by_site', 'weights_fixed', 'observed', 'merged_parameters', 'task_embeddings',
-           'projected_embeddings', 'task_owned_parameters']
+           'projected_embeddings', 'check_task_vector', 'task_owned_parameters']
 
 # %% ../../nbs/core/12_inspection.ipynb #d1d6885a
 from collections.abc import Iterator, Mapping
@@ -126,6 +126,16 @@ def projected_embeddings(rule: Rule, mixtures: Tensor) -> dict[str, Tensor]:
             rows = networks[name].embed(features).unbind(0)
             embedded |= {str(site): row for site, row in zip(part.sites, rows, strict=True)}
     return embedded
+
+
+def check_task_vector(rule: Rule, width: int, title: str) -> None:
+    "Raise unless a vector of this width can take the place of the rule's task embedding."
+    growing = [module for module in rule.modules() if hasattr(module, "add_task") and module is not rule]
+    held = [m for m in growing if not (isinstance(m, Table) and set(m.names) <= set(m.shared))]
+    if len(held) != 1 or not isinstance(held[0], TaskEmbedding):
+        raise ValueError(f"{title} does not write its weights from one task embedding alone: say a task or a mixture of tasks")
+    if width != held[0].weight.shape[1]:
+        raise ValueError(f"expected a task embedding of {held[0].weight.shape[1]} numbers, received {width}")
 
 
 def task_owned_parameters(rule: Rule) -> set[nn.Parameter]:

@@ -107,18 +107,29 @@ class Rule(nn.Module):
                 grow(mixture)
 
 # %% ../../nbs/core/07_method.ipynb #7b15800a
-RowKey = int | tuple[float, ...]  # a task's number, or a mixture
+RowKey = int | tuple[float, ...] | tuple[tuple[float, ...], str]  # a task's number, a mixture, or a task vector
 RowWeights = dict[str, dict[str, Tensor]]  # part -> name -> (S, 1, ...)
 
 
 def single_rows(condition: Condition) -> list[tuple[RowKey, Condition]]:
     "Each row of a condition by itself, with the key it is kept by; a mixture with all the weight on one task is that task."
+    if condition.vectors is not None:
+        return [vector_row(condition, u) for u in range(len(condition.mixture))]
     keys: list[RowKey] = list(condition.tasks or ())
     for row in [] if condition.tasks is not None else condition.mixture.tolist():
         whole = 1.0 in row and sum(part != 0 for part in row) == 1
         keys.append(row.index(1.0) if whole else tuple(row))
     alone = [(key,) if isinstance(key, int) else None for key in keys]
     return [(key, Condition(condition.mixture[u : u + 1], None, alone[u])) for u, key in enumerate(keys)]
+
+
+def vector_row(condition: Condition, u: int) -> tuple[RowKey, Condition]:
+    "A row of a condition in which some rows are task vectors."
+    assert condition.vectors is not None
+    mixture, vector = condition.mixture[u : u + 1], condition.vectors[u : u + 1]
+    if mixture.any():
+        return single_rows(Condition(mixture))[0]
+    return (tuple(vector[0].tolist()), "vector"), Condition(mixture, vectors=vector)
 
 
 def bytes_of(made: RowWeights) -> int:

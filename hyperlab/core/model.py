@@ -19,8 +19,8 @@ from huggingface_hub import ModelHubMixin
 from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer, own_share
-from .backbones import put_parameters, whole_parameters
+from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer, put_parameters
+from .backbones import whole_parameters
 from hyperlab.core.checkpoint import (
     CONFIG,
     check_fit,
@@ -53,7 +53,7 @@ from hyperlab.core.forward import (
 )
 from .generators import Condition, TaskLike, mixture_row, read_condition
 from .hooks import ActiveWeights, Observer, TrainedParameters, claim, release
-from .inspection import Encoding, encode_inputs, merged_parameters, observed, projected_embeddings
+from .inspection import Encoding, check_task_vector, encode_inputs, merged_parameters, observed, projected_embeddings
 from .inspection import task_embeddings, task_owned_parameters, weights_by_site, weights_fixed
 from .method import Method, Rule, WeightCache, check_options, get_method, write_down
 from .sites import Site, check_backbone, has_encoder
@@ -231,11 +231,18 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         "What the rule is asked for: `task` read against the model's tasks."
         if task is None and len(self.tasks) > 1:
             raise ValueError(f"this model knows {len(self.tasks)} tasks: say task=, one of {', '.join(self.tasks)}, or a mixture")
-        return read_condition(self.tasks[0] if task is None else task, self.tasks, batch_size, next(self.backbone.parameters()))
+        like = next(self.backbone.parameters())
+        read = read_condition(self.tasks[0] if task is None else task, self.tasks, batch_size, like)
+        if read.vectors is not None:
+            check_task_vector(self.rule, read.vectors.shape[1], self.method.title)
+        return read
 
     def mixtures(self, tasks: Sequence[TaskLike] | None = None) -> Tensor:
         "How much of every task each of these tasks or mixtures is, (N, T); the model's own tasks if None."
-        return torch.cat([self.condition(task).mixture for task in (self.tasks if tasks is None else tasks)])
+        read = [self.condition(task) for task in (self.tasks if tasks is None else tasks)]
+        if any(condition.vectors is not None for condition in read):
+            raise ValueError("expected tasks or mixtures of them, received a task vector, which is no mixture")
+        return torch.cat([condition.mixture for condition in read])
 
     def forward(
         self, input_ids: Tensor | None = None, *, task: TaskLike | None = None, positions: Tensor | None = None, **inputs: Any

@@ -181,6 +181,7 @@ from .sweep import (
     grid_cells as grid_cells,
     is_due as is_due,
     run_cells as run_cells,
+    start_ray as start_ray,
     sweep_command as sweep_command,
 )
 from .tune import (

@@ -2,10 +2,17 @@
 from . import app as app
 from . import batching as batching
 from . import load_test as load_test
+from . import on_ray as on_ray
 from . import requests as requests
 from . import server as server
 from .app import (
+    KNOWN_PATHS as KNOWN_PATHS,
+    LOG as LOG,
+    OPEN_PATHS as OPEN_PATHS,
     make_app as make_app,
+    problem as problem,
+    read_body as read_body,
+    replayed as replayed,
 )
 from .batching import (
     BatchCounts as BatchCounts,
@@ -15,9 +22,19 @@ from .batching import (
     Job as Job,
     QueueFull as QueueFull,
     answer_batch as answer_batch,
+    answer_counted as answer_counted,
+    check_room as check_room,
+    first_batch as first_batch,
+    note_late as note_late,
 )
 from .load_test import (
     bench_serve as bench_serve,
+    bench_serve_on_ray as bench_serve_on_ray,
+)
+from .on_ray import (
+    ServeBatches as ServeBatches,
+    start_on_ray as start_on_ray,
+    stop_on_ray as stop_on_ray,
 )
 from .requests import (
     Answers as Answers,

@@ -15,13 +15,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..core.errors import unknown
+from ..core.generators import TaskVector
 from ..core.model import AdaptedModel
 from .batching import Decoding, Job
 
 # %% ../../nbs/serving/01_requests.ipynb #e29288eb
-Share = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=-1000, le=1000, allow_inf_nan=False)]  # beyond, numbers overflow on their way
 TaskField = Annotated[str, Field(min_length=1, max_length=1000, description="a task of the model")]
 Mixture = Annotated[dict[str, Share], Field(min_length=1, description="shares of tasks that add up to 1")]
+Vector = Annotated[list[Share], Field(min_length=1, max_length=100_000, description="a task embedding")]
 
 # %% ../../nbs/serving/01_requests.ipynb #e28fecd8
 class Generate(BaseModel):
@@ -33,8 +35,10 @@ class Generate(BaseModel):
     task: TaskField | Mixture | Annotated[list[TaskField | Mixture], Field(min_length=1)] | None = Field(
         None, description="a task, a mixture, or one of these for each text; may be left out where the model has one task"
     )
+    embedding: Vector | None = Field(None, description="a task embedding in place of a task, where the method has them")
     model: str | None = Field(None, description="which of the server's models; may be left out where it has one")
     max_new_tokens: int = Field(64, ge=1, description="of an answer")
+    min_new_tokens: int = Field(0, ge=0, description="before an answer may end")
     num_beams: int = Field(1, ge=1, le=16)
     do_sample: bool = Field(False, description="draw the answer at random")
     temperature: float = Field(1.0, gt=0, le=100, allow_inf_nan=False)
@@ -47,8 +51,8 @@ class Generate(BaseModel):
     def decoding(self) -> Decoding:
         "How answers are found; what has no effect is left out, so that requests which mean the same share batches."
         if not self.do_sample:
-            return Decoding(self.num_beams)
-        return Decoding(self.num_beams, True, self.temperature, self.top_k, self.top_p, self.seed)
+            return Decoding(self.num_beams, min_new_tokens=self.min_new_tokens)
+        return Decoding(self.num_beams, True, self.temperature, self.top_k, self.top_p, self.seed, self.min_new_tokens)
 
 
 class Answers(BaseModel):
@@ -110,8 +114,8 @@ def not_found(kind: str, name: str, known: Sequence[str]) -> Refused:
 
 
 def check_task(model: AdaptedModel, task: Any) -> None:
-    "Refuse a task or mixture that the model does not have."
-    for name in [task] if isinstance(task, str) else task:
+    "Refuse a task, mixture or embedding that the model can't answer for."
+    for name in [task] if isinstance(task, str) else () if isinstance(task, TaskVector) else task:
         if name not in model.tasks:
             raise not_found("task", name, model.tasks)
     try:
@@ -121,7 +125,12 @@ def check_task(model: AdaptedModel, task: Any) -> None:
 
 
 def read_task_field(model: AdaptedModel, asked: Generate, texts: int) -> list[Any]:
-    "The task of each text."
+    "The task of each text, or the embedding that takes its place."
+    if asked.embedding is not None:
+        if asked.task is not None:
+            raise Refused(422, "expected a task or an embedding, received both")
+        check_task(model, vector := TaskVector(tuple(map(float, asked.embedding))))
+        return [vector] * texts
     if isinstance(asked.task, list) and len(asked.task) != texts:
         raise Refused(422, f"task: expected one for all texts or one for each of {texts}, received {len(asked.task)}")
     if asked.task is None and len(model.tasks) > 1:
@@ -140,6 +149,8 @@ def check_sizes(asked: Generate, texts: Sequence[str], limits: Limits) -> None:
         raise Refused(413, f"text: at most {limits.characters} characters, received {longest}")
     if asked.max_new_tokens > limits.new_tokens:
         raise Refused(422, f"max_new_tokens: at most {limits.new_tokens}, received {asked.max_new_tokens}")
+    if asked.min_new_tokens > asked.max_new_tokens:
+        raise Refused(422, f"min_new_tokens: at most max_new_tokens, {asked.max_new_tokens}, received {asked.min_new_tokens}")
     if asked.num_beams > limits.beams:
         raise Refused(422, f"num_beams: at most {limits.beams}, received {asked.num_beams}")
     if asked.stream and (len(texts) > 1 or asked.num_beams > 1):

@@ -8,6 +8,7 @@ __all__ = ['serve_command', 'running_server']
 # %% ../../nbs/serving/04_server.ipynb #146a1ecb
 import argparse
 import contextlib
+import functools
 import os
 import signal
 import socket
@@ -15,12 +16,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import torch
 import uvicorn
+from fastapi import FastAPI
 
 from ..core.model import AdaptedModel, load
 from .app import make_app
@@ -81,18 +84,32 @@ def listening_socket(host: str, port: int) -> socket.socket:
     return listener
 
 # %% ../../nbs/serving/04_server.ipynb #9e5e4a57
-def run_here(given: argparse.Namespace, listener: socket.socket) -> None:
-    "Serve in this process until it is told to stop."
+def limits_of(given: argparse.Namespace) -> Limits:
+    "The limits that the command asks for."
+    return Limits(tokens=given.max_tokens, new_tokens=given.max_new_tokens, seconds=given.timeout)
+
+
+def build_app(given: argparse.Namespace, places: dict[str, str], token: str | None, takes: Callable[..., Any] = Batcher) -> FastAPI:
+    "The app with its models loaded; `takes` makes what answers a model's jobs."
     if given.threads:
         torch.set_num_threads(given.threads)
-    models = load_models(find_models(given.sources), int(given.cache_mb * 2**20))
-    limits = Limits(tokens=given.max_tokens, new_tokens=given.max_new_tokens, seconds=given.timeout)
+    models = load_models(places, int(given.cache_mb * 2**20))
     how: dict[str, Any] = {"max_batch": given.max_batch, "max_queue": given.queue, "wait": given.wait, "mixed": not given.one_task}
-    app = make_app({name: Batcher(m, **how) for name, m in models.items()}, limits, read_token(), own_names(given.host))
+    return make_app({name: takes(m, **how) for name, m in models.items()}, limits_of(given), token, own_names(given.host))
+
+
+def describe_app(app: FastAPI) -> str:
+    "Its models and their numbers of tasks."
+    return ", ".join(f"{name} ({len(taker.model.tasks)} tasks)" for name, taker in app.state.served.models.items())
+
+
+def run_here(given: argparse.Namespace, listener: socket.socket) -> None:
+    "Serve in this process until it is told to stop."
+    app = build_app(given, find_models(given.sources), read_token())
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_keep_alive=60, timeout_graceful_shutdown=int(given.timeout) + 1
     )
-    tell(f"serves {', '.join(f'{name} ({len(m.tasks)} tasks)' for name, m in models.items())} at {address(listener)}")
+    tell(f"serves {describe_app(app)} at {address(listener)}")
     for sign in (signal.SIGTERM, signal.SIGINT):  # uvicorn stops at them and raises them again: a stop in order ends with 0
         signal.signal(sign, lambda *_: None)
     uvicorn.Server(config).run(sockets=[listener])
@@ -161,6 +178,33 @@ class Supervisor:
         self.stop()  # also the one that was started last
         return int(any(child.wait() not in (0, -signal.SIGTERM) for child in self.children))  # one may have been loading still
 
+# %% ../../nbs/serving/04_server.ipynb #e7e124a2
+def free_port(host: str, port: int) -> int:
+    "The port, or a free one for 0; says so if it is taken."
+    listener = listening_socket(host, port)
+    found = int(listener.getsockname()[1])
+    listener.close()
+    return found
+
+
+def run_on_ray(given: argparse.Namespace) -> None:
+    "Serve on Ray until told to stop; on a cluster that runs already, leave the app there."
+    from hyperlab.serving.on_ray import ServeBatches, start_on_ray, stop_on_ray
+
+    whole = lambda place: str(Path(place).resolve()) if Path(place).exists() else place
+    places = {name: whole(place) for name, place in find_models(given.sources).items()}
+    stopped, own = threading.Event(), not os.environ.get("RAY_ADDRESS")
+    port = free_port(given.host, given.port) if own else given.port
+    build = functools.partial(build_app, given, places, read_token(), ServeBatches)
+    how = {"replicas": max(1, given.replicas), "most": given.max_replicas, "busy": given.max_batch, "queue": given.queue}
+    front = start_on_ray(build, limits_of(given), given.host, port, **how)
+    for sign in (signal.SIGTERM, signal.SIGINT):  # after Ray has set its own
+        signal.signal(sign, lambda *_: stopped.set())
+    tell(f"serves {', '.join(places)} on Ray at http://{f'[{given.host}]' if ':' in given.host else given.host}:{port}")
+    if own:
+        stopped.wait()
+        stop_on_ray(front, given.timeout)
+
 # %% ../../nbs/serving/04_server.ipynb #0510bfdd
 def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     "The command's arguments."
@@ -169,6 +213,9 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on; loopback is this machine only")
     parser.add_argument("--port", type=int, default=8000, help="0 for a free one")
     parser.add_argument("--replicas", type=int, default=0, help="processes, each started anew if it dies; 0: this one serves")
+    kinds = ("uvicorn", "ray")
+    parser.add_argument("--on", choices=kinds, default="uvicorn", help="what runs the app; ray: where RAY_ADDRESS is, or here")
+    parser.add_argument("--max-replicas", type=int, default=0, help="of Ray, when there is much to do")
     parser.add_argument("--max-batch", type=int, default=64, help="texts in a pass of the backbone")
     parser.add_argument("--queue", type=int, default=1024, help="texts that may wait")
     parser.add_argument("--wait", type=float, default=0.0, help="seconds to hold a batch back for more texts")
@@ -189,6 +236,9 @@ def serve_command(arguments: Sequence[str] | None = None) -> int:
     if given.listen_on is not None:
         watch_parent()
         run_here(given, socket.socket(fileno=given.listen_on))
+        return 0
+    if given.on == "ray":
+        run_on_ray(given)
         return 0
     listener = listening_socket(given.host, given.port)
     if not given.replicas:

@@ -63,6 +63,23 @@ def test_kinds_of_tasks_and_decoding(client: TestClient) -> None:
     assert ask(client, TEXTS[0], max_new_tokens=1)[1]["tokens"] == [1]
 
 
+def test_an_embedding_takes_the_place_of_its_task(client: TestClient) -> None:
+    z = MODEL.task_embeddings(["nano-sst2"])
+    assert z is not None
+    for text in TEXTS[:3]:
+        assert ask(client, text, None, embedding=z[0].tolist())[1]["answers"] == ask(client, text, "nano-sst2")[1]["answers"]
+    beyond = (4 * z[0] - 1).tolist()  # a place that no task has, in one request with a text of its own each
+    assert ask(client, TEXTS[:2], None, embedding=beyond)[0] == 200
+    toy = {"text": "a b c", "model": "toy", "embedding": [0.5]}
+    assert client.post("/generate", json=toy).status_code == 422
+
+
+def test_an_answer_has_at_least_so_many_tokens(client: TestClient) -> None:
+    asked = {"min_new_tokens": 6, "max_new_tokens": 9}
+    found = ask(client, TEXTS[0], **asked)[1]
+    assert 6 <= found["tokens"][0] <= 9 and found["answers"] == [MODEL.generate(TEXTS[0], task="nano-cola", **asked)]
+
+
 def test_two_models_behind_one_server(client: TestClient) -> None:
     tasks = client.get("/tasks").json()["models"]
     assert set(tasks) == {"nano", "toy"}
@@ -83,6 +100,10 @@ def test_two_models_behind_one_server(client: TestClient) -> None:
         (422, "one for each of 1", {"task": ["nano-cola", "nano-rte"]}),
         (422, "max_new_tokens", {"max_new_tokens": 10**6}),
         (422, "num_beams", {"num_beams": 0}),
+        (422, "min_new_tokens", {"min_new_tokens": 9, "max_new_tokens": 8}),
+        (422, "received 2", {"task": None, "embedding": [0.5, 0.5]}),
+        (422, "received both", {"embedding": [0.5, 0.5]}),
+        (422, "less than or equal to 1000", {"task": {"nano-cola": 1e30, "nano-rte": -1e30, "nano-sst2": 1.0}}),
         (422, "Extra inputs", {"max_tokens": 5}),
         (422, "stream", {"stream": True, "num_beams": 2}),
         (422, "text", {"text": ["fine", 5]}),

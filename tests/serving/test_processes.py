@@ -4,10 +4,9 @@ import json
 import os
 import signal
 import socket
-import threading
 import time
-from collections import Counter
-from urllib.error import HTTPError, URLError
+from pathlib import Path
+from urllib.error import HTTPError
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
@@ -16,61 +15,9 @@ import pytest
 
 import hyperlab as hl
 from hyperlab.serving.server import running_server
+from serving_load import TEXT, Load, ask
 
 pytestmark = pytest.mark.slow
-TEXT = "sentence: the old farmer eats the apples ."
-
-
-def ask(url: str, task: str, tries: int = 1) -> str:
-    body = json.dumps({"text": TEXT, "task": task, "max_new_tokens": 8}).encode()
-    for attempt in range(tries):
-        try:
-            with urlopen(Request(f"{url}/generate", body, {"Content-Type": "application/json"}), timeout=120) as found:
-                return json.load(found)["answers"][0]
-        except (URLError, ConnectionError, TimeoutError):
-            if attempt == tries - 1:
-                raise
-            time.sleep(1)
-    raise AssertionError("unreachable")
-
-
-class Load:
-    "Clients that ask for tasks in turn until they have asked often enough or are told to stop."
-
-    def __init__(self, url: str, clients: int, requests: int, tries: int):
-        model = hl.load("nano")
-        self.expected = {task: model.generate(TEXT, task=task, max_new_tokens=8) for task in model.tasks}
-        self.url, self.requests, self.tries, self.stop = url, requests, tries, False
-        self.seen: Counter[str] = Counter()
-        self.threads = [threading.Thread(target=self.work, args=(number,)) for number in range(clients)]
-        for thread in self.threads:
-            thread.start()
-
-    def work(self, number: int) -> None:
-        tasks = list(self.expected)
-        for i in range(self.requests):
-            if self.stop:
-                return
-            task = tasks[(number + i) % len(tasks)]
-            try:
-                self.seen["right" if ask(self.url, task, self.tries) == self.expected[task] else "wrong"] += 1
-            except HTTPError as error:
-                self.seen[f"status {error.code}"] += 1
-            except ConnectionRefusedError:
-                self.seen["refused"] += 1
-            except URLError as error:
-                self.seen["refused" if isinstance(error.reason, ConnectionRefusedError) else "cut"] += 1
-            except (ConnectionError, TimeoutError):
-                self.seen["cut"] += 1
-
-    def wait_for(self, count: int) -> None:
-        end = time.monotonic() + 120
-        while sum(self.seen.values()) < count and time.monotonic() < end:
-            time.sleep(0.01)
-
-    def join(self) -> None:
-        for thread in self.threads:
-            thread.join(300)
 
 
 def test_a_slow_client_holds_up_nobody_and_a_stop_finishes_what_was_begun() -> None:
@@ -104,3 +51,27 @@ def test_a_killed_process_loses_no_request_of_clients_that_ask_again() -> None:
         assert first.pid not in [child.pid for child in psutil.Process(process.pid).children()]
         assert len(psutil.Process(process.pid).children()) == 2
     assert process.returncode == 0
+
+
+def refusal(url: str, body: bytes) -> tuple[int, dict]:
+    with pytest.raises(HTTPError) as raised:
+        urlopen(Request(f"{url}/generate", body, {"Content-Type": "application/json"}), timeout=60)
+    return raised.value.code, json.load(raised.value)
+
+
+def test_two_models_and_what_they_refuse(tmp_path: Path) -> None:
+    "One server with two models of different methods, asked over a socket for what there is and for what there isn't."
+    models = {"nano": hl.load("nano")}
+    models["plain"] = models["nano"].materialize("nano-cola")
+    models["plain"].save(tmp_path / "plain")
+    with running_server("nano", f"plain={tmp_path / 'plain'}", "--threads=1", seconds=240) as (url, _):
+        for name, model in models.items():
+            asked = {"text": TEXT, "task": "nano-cola", "model": name, "max_new_tokens": 8}
+            with urlopen(Request(f"{url}/generate", json.dumps(asked).encode(), {"Content-Type": "application/json"})) as found:
+                assert json.load(found)["answers"] == [model.generate(TEXT, task="nano-cola", max_new_tokens=8)]
+        bad = lambda **facts: refusal(url, json.dumps({"text": TEXT, "model": "nano"} | facts).encode())
+        status, said = bad(task="nano-mrcp")
+        assert status == 404 and said["nearest"][0] == "nano-mrpc" and "did you mean 'nano-mrpc'" in said["error"]
+        assert bad(task={"nano-cola": 0.5, "nano-rte": 0.2})[0] == 422
+        assert bad(model="plain", embedding=[0.0] * 64)[0] == 422
+        assert bad(task="nano-cola", text="x" * 10**7)[0] == 413
