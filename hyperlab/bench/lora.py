@@ -7,6 +7,7 @@ __all__ = ['bench_lora']
 
 # %% ../../nbs/bench/05_lora.ipynb #94116077
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -28,7 +29,8 @@ from hyperlab.bench.measuring import (
 )
 
 # %% ../../nbs/bench/05_lora.ipynb #3920dda8
-SMOL = {"vocab_size": 49_152, "hidden_size": 576, "intermediate_size": 1_536, "num_attention_heads": 9, "num_key_value_heads": 3,
+SMOL: dict[str, Any] = {
+    "vocab_size": 49_152, "hidden_size": 576, "intermediate_size": 1_536, "num_attention_heads": 9, "num_key_value_heads": 3,
         "head_dim": 64, "tie_word_embeddings": True, "rms_norm_eps": 1e-5, "pad_token_id": 2, "bos_token_id": 1,
         "eos_token_id": 2}  # fmt: skip
 LORA: dict[str, Any] = {"rank": 8, "alpha": 16.0, "projections": ("q", "v")}
@@ -55,8 +57,7 @@ def peft_lora(backbone: PreTrainedModel) -> nn.Module:
 # %% ../../nbs/bench/05_lora.ipynb #a89e95b6
 def peft_loss(model: nn.Module, load: Workload, whole: bool = False) -> Callable[[], torch.Tensor]:
     "The mean loss over the answers, from logits of the answers, or as transformers computes it, from those of whole texts."
-    vocabulary: Any = SMOL["vocab_size"]
-    batch = load.batch(vocabulary, next(model.parameters()).device)
+    batch = load.batch(SMOL["vocab_size"], next(model.parameters()).device)
     prompt, answer = batch["input_ids"], batch["labels"]
     ids, labels = torch.cat([prompt, answer], 1), torch.cat([torch.full_like(prompt, -100), answer], 1)
 
@@ -94,8 +95,7 @@ def writers(backbone: PreTrainedModel, load: Workload, tokens: int) -> dict[str,
     ours = Contender(adapted("hyper-lora", TASKS, **LORA)).model(backbone).eval()
     models: dict[str, tuple[Any, dict[str, Any]]] = {
         PLAIN: (plain, {}), PEFT: (theirs, {}), OURS: (ours, {"task": TASKS[0]}), OURS_MIXED: (ours, {"task": mixed})}  # fmt: skip
-    writer = lambda model, task: lambda: model.generate(input_ids=ids, **said, **task)
-    return {f"{name}, writing": writer(model, task) for name, (model, task) in models.items()}
+    return {f"{name}, writing": partial(model.generate, input_ids=ids, **said, **task) for name, (model, task) in models.items()}
 
 # %% ../../nbs/bench/05_lora.ipynb #c0e4a706
 def bench_lora(
