@@ -36,6 +36,7 @@ from .backbones import (
     own_share as own_share,
     parameter_count as parameter_count,
     place_of as place_of,
+    put_parameters as put_parameters,
     read_config as read_config,
     shape_of as shape_of,
     site_widths as site_widths,
@@ -136,7 +137,6 @@ from .hooks import (
     SiteWeights as SiteWeights,
     TrainedParameters as TrainedParameters,
     claim as claim,
-    put as put,
     release as release,
     trained_names as trained_names,
 )
