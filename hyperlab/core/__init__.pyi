@@ -124,7 +124,6 @@ from .generators import (
     Table as Table,
     TaskEmbedding as TaskEmbedding,
     TaskLike as TaskLike,
-    TaskPart as TaskPart,
     TaskVector as TaskVector,
     distribute as distribute,
     mixture_row as mixture_row,

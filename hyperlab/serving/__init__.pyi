@@ -6,9 +6,6 @@ from . import on_ray as on_ray
 from . import requests as requests
 from . import server as server
 from .app import (
-    KNOWN_PATHS as KNOWN_PATHS,
-    LOG as LOG,
-    OPEN_PATHS as OPEN_PATHS,
     make_app as make_app,
     problem as problem,
     read_body as read_body,
@@ -29,7 +26,6 @@ from .batching import (
 )
 from .load_test import (
     bench_serve as bench_serve,
-    bench_serve_on_ray as bench_serve_on_ray,
 )
 from .on_ray import (
     ServeBatches as ServeBatches,
