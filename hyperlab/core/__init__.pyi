@@ -142,6 +142,7 @@ from .inspection import (
     Encoding as Encoding,
     encode_inputs as encode_inputs,
     merged_parameters as merged_parameters,
+    moves_backbone as moves_backbone,
     observed as observed,
     projected_embeddings as projected_embeddings,
     task_embeddings as task_embeddings,
