@@ -17,6 +17,7 @@ from transformers import PretrainedConfig
 from .contenders import Workload, training_step
 from .measuring import kept_bytes, time_interleaved, total_bytes
 from ..core.backbones import meta_backbone, shape_of
+from ..core.inspection import moves_backbone
 from ..core.method import Method, get_method
 from ..core.model import AdaptedModel, adapt
 from ..core.sites import family_of, has_encoder, layer_count
@@ -87,7 +88,7 @@ def gathered_bytes(model: AdaptedModel) -> int:
     "Bytes that are put together at one time: what is in no block, and two blocks, with gradients where they are trained."
     left, (*blocks, _) = set(model.parameters()) - kept_whole(model), unit_modules(model)
     size = lambda parameters: sum(p.nbytes * (1 + p.requires_grad) for p in left & set(parameters))
-    if model.rule.shifts_backbone:
+    if moves_backbone(model):
         return size(left)
     inside = [size(block.parameters()) for block in blocks]
     return size(left) - sum(inside) + 2 * max(inside)

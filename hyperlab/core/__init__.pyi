@@ -146,6 +146,7 @@ from .inspection import (
     check_task_vector as check_task_vector,
     encode_inputs as encode_inputs,
     merged_parameters as merged_parameters,
+    moves_backbone as moves_backbone,
     observed as observed,
     projected_embeddings as projected_embeddings,
     task_embeddings as task_embeddings,

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Encoding', 'encode_inputs', 'weights_by_site', 'weights_fixed', 'observed', 'merged_parameters', 'task_embeddings',
-           'projected_embeddings', 'check_task_vector', 'task_owned_parameters']
+           'projected_embeddings', 'check_task_vector', 'task_owned_parameters', 'moves_backbone']
 
 # %% ../../nbs/core/12_inspection.ipynb #d1d6885a
 from collections.abc import Iterator, Mapping
@@ -143,3 +143,8 @@ def task_owned_parameters(rule: Rule) -> set[nn.Parameter]:
     growing = [module for module in rule.modules() if hasattr(module, "add_task") and module is not rule]
     shared = {p for module in growing if isinstance(module, Table) for name in module.shared for p in module.of(name)}
     return {p for module in growing for p in module.parameters()} - shared
+
+# %% ../../nbs/core/12_inspection.ipynb #e36bb8a2
+def moves_backbone(model: Any) -> bool:
+    "Whether a model's method moves the backbone's parameters for each task, outside of their modules."
+    return bool(model.rule.shifts_backbone)

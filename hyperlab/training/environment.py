@@ -26,8 +26,9 @@ from accelerate.utils import DistributedDataParallelKwargs, is_bf16_available, p
 from torch import Tensor, nn
 from torch import distributed as dist
 
-from ..core.backbones import fingerprint, is_shared, own_share, put_parameters, whole
+from ..core.backbones import fingerprint, is_shared, own_share, whole
 from ..core.errors import check_names
+from ..core.inspection import moves_backbone
 from ..core.model import AdaptedModel
 from ..core.sites import family_of
 from .recipes import Recipe
@@ -130,7 +131,7 @@ def check_machine(recipe: Recipe, accelerator: Accelerator) -> None:
 def kept_whole(model: AdaptedModel) -> set[nn.Parameter]:
     "The parameters that every process holds: those of the rule, and the few that are trained in a frozen backbone."
     trained = set() if model.method.trains.startswith("all") else {p for p in model.backbone.parameters() if p.requires_grad}
-    return set(model.rule.parameters()) | trained
+    return set(model.parameters()) - set(model.backbone.parameters()) | trained
 
 
 def unit_modules(model: AdaptedModel) -> list[nn.Module]:
@@ -165,19 +166,23 @@ def divide_storage(model: AdaptedModel, mesh: Any, device: torch.device) -> None
     "Divide the tensors of a frozen backbone among processes, for a method that asks for the whole ones itself."
     from torch.distributed.tensor import Shard, distribute_tensor
 
-    align([*model.rule.parameters(), *model.buffers()], device)
-    for name, parameter in list(model.backbone.named_parameters()):
-        align([parameter], device)
-        share = distribute_tensor(parameter.detach(), mesh, [Shard(0)], src_data_rank=None)
-        alone = share.clone()  # a part of it would keep the whole in memory
-        put_parameters(model.backbone, {name: nn.Parameter(alone, requires_grad=False)})
+    align([*kept_whole(model), *model.buffers()], device)
+    shares: dict[nn.Parameter, nn.Parameter] = {}
+    for module in model.backbone.modules():
+        for leaf, parameter in list(module.named_parameters(recurse=False)):
+            if parameter not in shares:  # a tied one is met again
+                align([parameter], device)
+                share = distribute_tensor(parameter.detach(), mesh, [Shard(0)], src_data_rank=None).clone()
+                shares[parameter] = nn.Parameter(share, requires_grad=False)
+                parameter.data = parameter.data.new_empty(0)
+            setattr(module, leaf, shares[parameter])
 
 
 def share_backbone(model: AdaptedModel, accelerator: Accelerator) -> None:
     "Let processes share a model's backbone; all of them start with what the first one holds."
     mesh = dist.device_mesh.init_device_mesh(accelerator.device.type, (accelerator.num_processes,))
     model.frozen_fingerprint = fingerprint(model.backbone, without=model.trained.names)
-    divide = divide_storage if model.rule.shifts_backbone else divide_units
+    divide = divide_storage if moves_backbone(model) else divide_units
     divide(model, mesh, accelerator.device)
 
 # %% ../../nbs/training/04_environment.ipynb #56081105
