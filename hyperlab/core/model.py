@@ -19,20 +19,9 @@ from huggingface_hub import ModelHubMixin
 from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer, put_parameters
-from .backbones import whole_parameters
-from hyperlab.core.checkpoint import (
-    CONFIG,
-    check_fit,
-    check_kinds,
-    check_weights,
-    describe_model,
-    fill,
-    find_checkpoint,
-    planned_weights,
-    read_checkpoint,
-    write_checkpoint,
-)
+from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer, put_parameters, whole_parameters
+from .checkpoint import CONFIG, check_fit, check_kinds, check_weights, describe_model, fill, find_checkpoint
+from .checkpoint import planned_weights, read_checkpoint, write_checkpoint
 from hyperlab.core.forward import (
     EncoderCache,
     batch_size_of,

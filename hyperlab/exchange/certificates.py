@@ -123,8 +123,8 @@ class Certificate:
     def __str__(self) -> str:
         found = ", ".join(f"{name} {value:.1e}" for name, value in self.differences.items()) or "not compared here"
         kind = "largest difference of a logit" if self.exact else "approximate; largest difference of a logit"
-        where = f"at {self.probe['positions']} positions; the task moves one by {self.largest_effect:.2g}"
-        return f"{self.format} of {mixture_text(self.tasks)}: {kind} {found}, {where}"
+        effect = f"; the task moves one by {self.largest_effect:.2g}" if self.differences else ""
+        return f"{self.format} of {mixture_text(self.tasks)}: {kind} {found}, at {self.probe['positions']} positions{effect}"
 
 # %% ../../nbs/exchange/00_certificates.ipynb #79702f8f
 def mixture_text(parts: Mapping[str, float]) -> str:

@@ -23,7 +23,6 @@ from .claim_effects import (
     EFFECTS as EFFECTS,
     ENOUGH_SEEDS as ENOUGH_SEEDS,
     Effect as Effect,
-    MANY_PREFIX as MANY_PREFIX,
     Records as Records,
     WORLDS as WORLDS,
     read_records as read_records,
@@ -121,7 +120,6 @@ from .paper_studies import (
 )
 from .reproduce import (
     experiment_table as experiment_table,
-    missing_runs as missing_runs,
     pack_experiments as pack_experiments,
     reproduce_command as reproduce_command,
     shipped_path as shipped_path,
@@ -161,7 +159,6 @@ from .shipped_results import (
     write_result as write_result,
 )
 from .side_by_side import (
-    SHARES_OF_RATE as SHARES_OF_RATE,
     cell_model as cell_model,
     factor_map as factor_map,
     first_run_figures as first_run_figures,
