@@ -166,7 +166,8 @@ def divide_storage(model: AdaptedModel, mesh: Any, device: torch.device) -> None
     "Divide the tensors of a frozen backbone among processes, for a method that asks for the whole ones itself."
     from torch.distributed.tensor import Shard, distribute_tensor
 
-    align([*kept_whole(model), *model.buffers()], device)
+    whole_everywhere = kept_whole(model)
+    align([*(p for p in model.parameters() if p in whole_everywhere), *model.buffers()], device)  # in one order everywhere
     shares: dict[nn.Parameter, nn.Parameter] = {}
     for module in model.backbone.modules():
         for leaf, parameter in list(module.named_parameters(recurse=False)):
