@@ -125,11 +125,12 @@ def sweep_table(cells: Sequence[Cell]) -> "pd.DataFrame":
 # %% ../../nbs/experiments/02_sweep.ipynb #a64dc752
 def locally(cells: Sequence[Cell], notebook: Path, workers: int, gpus: Sequence[int]) -> Iterator[None]:
     "Run cells side by side; yields whenever one ends, and now and then."
-    threads, free = max(1, (os.cpu_count() or 1) // workers), list(gpus)
+    threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, (os.cpu_count() or 1) // workers))  # the caller's choice goes first
+    free = list(gpus)
 
     def work(cell: Cell) -> str:
         gpu = [free.pop()] if free else []
-        own = {"OMP_NUM_THREADS": str(threads)} | ({"CUDA_VISIBLE_DEVICES": str(gpu[0])} if gpu else {})
+        own = {"OMP_NUM_THREADS": threads} | ({"CUDA_VISIBLE_DEVICES": str(gpu[0])} if gpu else {})
         try:
             return run_cell(cell, notebook, own)
         finally:
