@@ -109,17 +109,20 @@ def problem(status: int, reason: str, request_id: str, nearest: Sequence[str] = 
 
 
 async def read_body(receive: Callable, limits: Limits, length: str | None) -> bytes:
-    "A request's body; refused as soon as it is too long, or if it takes too long to arrive."
-    if length is not None and length.isdigit() and int(length[:20]) > limits.body:
-        raise Refused(413, f"at most {limits.body} bytes in a request, received {length[:20]}")
-    body, more = b"", True
-    while more:
+    "A request's body; refused if it is too long, or if it takes too long to arrive."
+    drained = 32 * limits.body  # what is read of a longer body and dropped
+    announced = int(length[:20]) if length is not None and length.isdigit() else 0
+    body, size, more = b"", 0, announced <= drained
+    while more:  # to its end: a connection that is closed while the client still sends takes the refusal with it
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ConnectionError("the client has gone")
-        body, more = body + message.get("body", b""), message.get("more_body", False)
-        if len(body) > limits.body:
-            raise Refused(413, f"at most {limits.body} bytes in a request, received more")
+        part, more = message.get("body", b""), message.get("more_body", False)
+        size += len(part)
+        body = body + part if size <= limits.body else b""
+        more = more and size <= drained
+    if (found := max(size, announced)) > limits.body:
+        raise Refused(413, f"at most {limits.body} bytes in a request, received {found}")
     return body
 
 
