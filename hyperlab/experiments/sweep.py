@@ -83,7 +83,7 @@ def end_with_parent() -> None:
 def run_cell(cell: Cell, notebook: Path, environment: Mapping[str, str] | None = None) -> str:
     "Run a cell's notebook unless another worker has done it meanwhile; returns its state."
     cell.folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(cell.folder / ".lock"):
+    with FileLock(cell.folder / ".cell.lock"):
         return "done" if cell.status["state"] == "done" else run_notebook(cell, notebook, environment)
 
 

@@ -138,7 +138,7 @@ def test_damaged_and_foreign_folders_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "rte"
     by_peft("llama", folder, target_modules=["q_proj"])
     imported = lambda backbone=None: hl.exchange.import_peft(folder, fresh("llama") if backbone is None else backbone)
-    with pytest.raises(ValueError, match="adapts model.layers.0.self_attn.q_proj, which is no projection"):
+    with pytest.raises(ValueError, match="adapts model.layers.[01].self_attn.q_proj, which is no projection"):
         imported(fresh("gpt2"))
     with pytest.raises(ValueError, match="expected an update of .* from 48 to 32"):
         imported(fresh("qwen3"))
