@@ -106,6 +106,8 @@ def is_of_table(record: Mapping[str, Any]) -> bool:
 
 def was_tuned(result: Mapping[str, Any]) -> bool:
     "Whether a result was trained with the rate and the optimiser that tuning chose."
+    if not result["backbone"]:  # the random one, for which nothing was tuned
+        return False
     method, said = result["method"], dict(line.split(": ", 1) for line in result["departures"] if ": " in line)
     usual, best = make_recipe(method, "paper"), tuned_recipe(method)
     used = lambda name: said[name].split(",")[0] if name in said else repr(getattr(usual, name))
