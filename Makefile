@@ -14,7 +14,7 @@ export TOKENIZERS_PARALLELISM ?= false
 WORKERS = python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder $(if $(FAST),-m "not slow")
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test suite lint notebooks pytest margins check export lab dashboard clean help
+.PHONY: run test suite lint notebooks pytest margins check export outputs lab dashboard clean help
 
 PAGE := many
 RUN_many = nbs/first_run.ipynb runs/first_run.ipynb -p steps 1600 -p tasks 64 -p eval_examples 50 -p held_out 16 -p run_dir runs/first
@@ -52,7 +52,7 @@ suite: $(READY)
 margins: $(READY)
 	python tools/margins.py -n 2 --dist loadgroup
 
-# A notebook and its module must say the same, a notebook must be clean, the README made from its index; changes nothing
+# A notebook and its module must say the same, it must be clean and its outputs fresh, the README made from its index; changes nothing
 check: $(READY)
 	python tools/check_notebooks.py
 	python tools/make_stubs.py --check
@@ -63,6 +63,10 @@ export: $(READY)
 	nbdev_clean
 	python tools/make_stubs.py
 	python tools/make_readme.py
+
+# Executes notebooks and keeps what they show; NB=nbs/core/02_sites.ipynb for one, or for several in quotes, or for a folder
+outputs: $(READY)
+	python tools/outputs.py $(NB)
 
 lab: $(READY)
 	jupyter lab nbs

@@ -1,4 +1,4 @@
-"""Fail when a notebook and its exported module differ, or a notebook is not clean. Changes nothing in the tree."""
+"""Fail when a notebook and its module differ, it is not clean, or its outputs are older than its code. Changes nothing."""
 
 import filecmp
 import shutil
@@ -6,6 +6,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from outputs import stale_outputs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,9 +44,14 @@ def main() -> int:
         print(f"{name}: differs from its notebook; run `make export` and commit both")
     for name in dirty:
         print(f"{name}: not clean; run `make export` and commit the notebook")
-    if not stale + dirty:
-        print("notebooks are clean and agree with the package")
-    return bool(stale + dirty)
+    old, earlier = stale_outputs()
+    for name in old:
+        print(f"{name}: its outputs are older than its code; run `make outputs NB={name}` and commit the notebook")
+    if earlier:
+        print(f"a note: {earlier} notebooks keep outputs of another state of the package; `make outputs` refreshes them")
+    if not stale + dirty + old:
+        print("notebooks are clean, fresh and agree with the package")
+    return bool(stale + dirty + old)
 
 
 if __name__ == "__main__":
