@@ -17,6 +17,8 @@ from .embedding_map import (
 )
 from .panel import (
     Panel as Panel,
+    Steps as Steps,
+    apart as apart,
     front as front,
     open_model as open_model,
     page as page,

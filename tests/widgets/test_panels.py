@@ -1,8 +1,11 @@
 """Panels without a browser: every method, one task and two hundred, saved pages, and files that are what they say."""
 
+import asyncio
 import io
 import json
 import re
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +16,7 @@ from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
 from hyperlab.nano.toy import toy_tokenizer
-from hyperlab.widgets.panel import Panel, front, open_model, page
+from hyperlab.widgets.panel import Panel, apart, front, open_model, page
 
 
 def made(method: str, tasks: list[str] | None = None) -> hl.AdaptedModel:
@@ -125,3 +128,67 @@ def test_the_page_may_not_choose_the_folder_of_runs(tmp_path: Path) -> None:
     board = hl.RunBoard(tmp_path / "runs")
     heard(board, folder=str(tmp_path / "elsewhere"), asked={"number": 1, "again": True})
     assert board.answered == 1 and board.folder == str(tmp_path / "runs") and not board.rows
+
+
+class Counting(Panel):
+    "Counts in steps, and answers questions."
+
+    script = "mixer.js"
+
+    def count(self, until: int) -> Iterator[tuple[float, float]]:
+        try:
+            for number in range(until):
+                self.numbers.append(number)
+                yield number + 1, until
+        finally:
+            self.ended = True
+
+    def respond(self, asked: Mapping[str, object]) -> None:
+        self.numbers, self.ended = [], False
+        if asked.get("count"):
+            self.start("counting", self.count(asked["count"]))
+
+
+async def until(what: Callable[[], bool]) -> None:
+    while not what():
+        await asyncio.sleep(0.01)
+
+
+def test_long_work_lets_answers_through_and_can_be_stopped() -> None:
+    async def visit() -> None:
+        busy, other, told = Counting(), hl.TaskMixer(toy_model().eval()), []
+        busy.observe(lambda change: told.append(change["new"]), "working")
+        busy.asked = {"number": 1, "count": 10**9}
+        assert busy.answered == 1 and busy.working == {"what": "counting", "done": 0, "total": 0}  # answered before it is done
+        await until(lambda: len(busy.numbers) > 3)
+        other.asked = {"number": 1, "mixture": {"toy-mood": 0.3, "toy-pet": 0.7}}
+        so_far = len(busy.numbers)
+        assert other.answered == 1 and other.mixture == {"toy-mood": 0.3, "toy-pet": 0.7}
+        await asyncio.sleep(0.1)
+        assert len(busy.numbers) <= so_far + 1  # work stands aside after an answer …
+        await until(lambda: len(busy.numbers) > so_far + 3)  # … and goes on
+        busy.asked = {"number": 2, "stop": True}
+        assert busy.answered == 2 and busy.ended and busy.working == {}
+        so_far = len(busy.numbers)
+        await asyncio.sleep(0.3)
+        assert len(busy.numbers) == so_far and any(now.get("done") for now in told)
+        busy.asked = {"number": 3, "count": 5}
+        await until(lambda: not busy.working)
+        assert busy.numbers == list(range(5)) and not busy.notice
+
+    asyncio.run(asyncio.wait_for(visit(), 60))
+
+
+def test_work_that_fails_says_so_and_a_process_apart_does_not_stop_the_loop() -> None:
+    async def visit() -> None:
+        panel, beats = Counting(), []
+        panel.start("waiting", apart(time.sleep, 1.0))
+        while panel.working:
+            beats.append(time.monotonic())
+            await asyncio.sleep(0.005)
+        assert len(beats) > 20 and not panel.notice  # the loop went on beating
+        panel.start("dividing", apart(divmod, 1, 0))
+        await until(lambda: not panel.working)
+        assert panel.notice.startswith("dividing: ") and "zero" in panel.notice
+
+    asyncio.run(asyncio.wait_for(visit(), 60))

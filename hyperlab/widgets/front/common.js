@@ -72,18 +72,40 @@ function line(model, root, status, health) {
   return { ask, timed, busy: () => waiting };
 }
 
+// Long work of the kernel: what it is, how far, and a button to stop it. The parts are made once, so that a hand can reach the button.
+function showWork(model, ask) {
+  const words = h("span"), bar = h("progress", { max: 1 }), box = h("div", { class: "hl-working hl-live", hidden: true }, words, bar, h("button", { onclick: () => ask({ stop: true }) }, "Stop"));
+  let since = 0, clock = null;
+  const draw = () => {
+    const { what, done, total } = model.get("working") ?? {};
+    if (what && box.hidden) { since = performance.now(); clock = setInterval(draw, 1000); }
+    if (!what) clearInterval(clock);
+    box.hidden = !what;
+    if (!what) return;
+    const seconds = Math.round((performance.now() - since) / 1000);
+    words.textContent = total ? `${what}: ${Math.round((100 * done) / total)} %` : seconds > 1 ? `${what}: ${seconds} s` : what;
+    bar.setAttribute("aria-label", what);
+    if (total) bar.value = done / total; else bar.removeAttribute("value");
+  };
+  model.on("change:working", draw);
+  draw();
+  return box;
+}
+
 function panel(model, el, kind, title, subtitle) {
   const status = h("p", { class: "hl-status", role: "status", "aria-live": "polite" });
   const sub = h("p", { class: "hl-sub" }, subtitle ?? "");
   const body = h("div", { class: "hl-body" });
   // JupyterLab would take arrow keys for itself
-  const root = h("section", { class: `hl hl-${kind}`, "aria-label": title, "data-lm-suppress-shortcuts": "true" }, h("h3", {}, title), sub, body, status);
+  const root = h("section", { class: `hl hl-${kind}`, "aria-label": title, "data-lm-suppress-shortcuts": "true" }, h("h3", {}, title), sub, body);
   const notice = () => { status.textContent = model.get("notice") ?? ""; };
   model.on("change:notice", notice);
   notice();
   if (model.frozen) root.classList.add("hl-frozen");
+  const kernel = line(model, root, status, watch(model, root, body, status));
+  root.append(showWork(model, kernel.ask), status);
   el.replaceChildren(root);
-  return { root, body, sub, status, line: line(model, root, status, watch(model, root, body, status)) };
+  return { root, body, sub, status, line: kernel };
 }
 
 function choice(label, options, value, change) {
