@@ -17,22 +17,21 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: run test suite lint notebooks pytest margins check export outputs lab dashboard clean help
 
 PAGE := many
-RUN_many = nbs/first_run.ipynb runs/first_run.ipynb -p steps 1600 -p tasks 64 -p eval_examples 50 -p held_out 16 -p run_dir runs/first
-RUN_eight = nbs/first_run_eight.ipynb runs/first_run_eight.ipynb -p steps 1200 -p eval_examples 800 -p run_dir runs/first-eight
+RUN_many = run
+RUN_eight = run-eight
 
 run: $(READY)
 	$(if $(RUN_$(PAGE)),,$(error PAGE: expected many or eight, received '$(PAGE)'))
-	mkdir -p runs
-	papermill $(RUN_$(PAGE)) -k python3 --no-progress-bar --log-output
+	python -m hyperlab.command $(RUN_$(PAGE))
 
 # Notebooks and tests share two workers to the end, lint runs beside them; FAST=1 leaves out what takes long
 test: $(READY)
 	$(MAKE) --no-print-directory -j2 lint suite
 
-$(READY): settings.ini setup.py constraints.txt
+$(READY): settings.ini setup.py constraints.txt tools/install.py
 	@echo "Setting up $(VENV), once: hyperlab with torch, transformers and JupyterLab, about 3 GB and two to four minutes."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt -e '.[dev]'
+	@$(BIN)/python tools/install.py '.[dev]'
 	@touch $(READY) && echo "$(VENV) is ready."
 
 lint: $(READY)

@@ -4,11 +4,30 @@ from configparser import ConfigParser
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 here = Path(__file__).parent
 config = ConfigParser(delimiters=["="])
 config.read(here / "settings.ini", encoding="utf-8")
 settings = config["DEFAULT"]
+
+
+class BuildWithNotebooks(build_py):
+    """Puts workbooks, chapters and their pictures from nbs/ into the package; an editable install reads nbs/ itself."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            for source in sorted((here / "nbs").rglob("*")):
+                inside = source.relative_to(here / "nbs")
+                if source.suffix in (".ipynb", ".svg", ".png") and not any(p == "runs" or p[0] in "._" for p in inside.parts):
+                    target = Path(self.build_lib, "hyperlab", "notebooks", inside)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    self.copy_file(str(source), str(target))
+
+
+extras = {extra: settings[f"{extra}_requirements"].split() for extra in ("dev", "docs", "serve", "ray", "peers", "exchange")}
+extras["dev"] += extras["docs"]
 
 setup(
     name=settings["lib_name"],
@@ -26,6 +45,8 @@ setup(
     },
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
-    extras_require={extra: settings[f"{extra}_requirements"].split() for extra in ("dev", "serve", "ray", "peers", "exchange")},
+    extras_require=extras,
+    cmdclass={"build_py": BuildWithNotebooks},
+    entry_points={"console_scripts": ["hyperlab = hyperlab.command:main"]},
     zip_safe=False,
 )

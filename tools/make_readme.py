@@ -21,7 +21,7 @@ def printed_by(source: str) -> str:
 
 
 def as_markdown(cell: nbformat.NotebookNode) -> str:
-    "A cell as it reads on the page: hidden ones are left out, and one marked `#| readme` gives what it prints."
+    "A cell as it reads on the page: hidden ones are left out; `#| readme` gives what it prints, `#| shown` code and output."
     if cell.cell_type == "markdown":  # links are seen from nbs/ there and from the top here
         return re.sub(r"\]\((\.\./)?(?!https?:|#)([^)]+)\)", lambda m: f"]({'' if m[1] else 'nbs/'}{m[2]})", cell.source)
     lines = cell.source.splitlines()
@@ -29,6 +29,9 @@ def as_markdown(cell: nbformat.NotebookNode) -> str:
         return ""
     if "#| readme" in lines:
         return printed_by(cell.source)
+    if "#| shown" in lines:
+        code = [line for line in lines if line != "#| shown"]
+        return "\n".join(["```python", *code, "```", "", "```text", printed_by(cell.source), "```"])
     return "\n".join(["```python", *lines, "```"])
 
 

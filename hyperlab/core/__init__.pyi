@@ -68,6 +68,7 @@ from .files import (
     asset as asset,
     fault_of as fault_of,
     is_bare as is_bare,
+    notebooks_folder as notebooks_folder,
     now as now,
     publish as publish,
     read_json as read_json,

@@ -175,6 +175,7 @@ from .side_by_side import (
 from .sweep import (
     BACKENDS as BACKENDS,
     Cell as Cell,
+    find_workbook as find_workbook,
     grid_cells as grid_cells,
     is_due as is_due,
     run_cells as run_cells,

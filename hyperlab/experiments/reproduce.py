@@ -18,7 +18,7 @@ from hyperlab.experiments.known_experiments import (
     later_tasks)  # fmt: skip
 from ..analysis.probes import instances, linear_probe
 from ..analysis.task_vectors import task_view
-from ..core.files import asset
+from ..core.files import asset, notebooks_folder
 from ..core.method import get_method
 from ..core.model import load
 from ..data.benchmarks import task
@@ -37,14 +37,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # %% ../../nbs/experiments/11_reproduce.ipynb #7b14cd50
-def notebooks_folder() -> Path:
-    "Where the workbooks lie: beside the package, in a clone."
-    folder = Path(__file__).resolve().parents[2] / "nbs" if "__file__" in globals() else Path.cwd().parent
-    if not (folder / "train.ipynb").is_file():
-        raise FileNotFoundError(f"no workbooks in '{folder}': run this from a clone of hyperlab")
-    return folder
-
-
 def cells_of(one: Experiment, scale: str, seeds: int, folder: str | Path) -> dict[tuple[int, str], list[Cell]]:
     "The cells of an experiment, by phase and notebook."
     place, found = experiment_folder(one, scale, folder), dict[tuple[int, str], list[Cell]]()
@@ -269,17 +261,18 @@ def chosen_experiments(paper: str | None, name: str | None) -> list[Experiment]:
 
 # %% ../../nbs/experiments/11_reproduce.ipynb #03294294
 def reproduce_command(arguments: Sequence[str] | None = None) -> int:
-    "What `python -m hyperlab.reproduce` does; returns its exit code."
-    parser = argparse.ArgumentParser(prog="python -m hyperlab.reproduce", description="Make a table or figure of a paper.")
+    "What `hyperlab reproduce` does; returns its exit code."
+    parser = argparse.ArgumentParser(prog="hyperlab reproduce", usage="%(prog)s [PAPER [NAME]] [options]",
+                                     description="Make a table or figure of a paper.")
     parser.add_argument("paper", nargs="?", help="hyperformer, compacter, hyperdecoders or hypergrid; none: all, with --dry-run")
     parser.add_argument("name", nargs="?", help="4, table-4 or figure-2; none: all of the paper, with --dry-run")
     parser.add_argument("--scale", choices=list(SCALES), default="nano", help="the small world, T5-small, or as the paper says")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--folder", default="runs/reproduce", help="where the runs go; those that are finished are kept")
+    parser.add_argument("--seeds", type=int, metavar="N", default=3, help="runs of each setting [3]")
+    parser.add_argument("--folder", metavar="DIR", default="runs/reproduce", help="where the runs go [runs/reproduce]")
     parser.add_argument("--dry-run", action="store_true", help="say what it takes, and start nothing")
-    parser.add_argument("--workers", type=int, default=1, help="runs at a time")
+    parser.add_argument("--workers", type=int, metavar="N", default=1, help="runs at a time")
     parser.add_argument("--retry", action="store_true", help="run again what failed")
-    parser.add_argument("--pack", action="store_true", help="start nothing; write finished nano runs into the package's records")
+    parser.add_argument("--pack", action="store_true", help="start nothing; keep finished nano runs as records")
     parser.add_argument("--on", choices=list(BACKENDS), default="local")
     given = parser.parse_args(arguments)
     try:

@@ -208,23 +208,24 @@ def run_on_ray(given: argparse.Namespace) -> None:
 # %% ../../nbs/serving/04_server.ipynb #0510bfdd
 def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     "The command's arguments."
-    parser = argparse.ArgumentParser(prog="python -m hyperlab.serve", description="Serve the tasks of one model or several.")
+    parser = argparse.ArgumentParser(prog="hyperlab serve", usage="%(prog)s [NAME=]RUN_OR_FOLDER ... [options]",
+                                     description="Serve the tasks of one model or several.")
     parser.add_argument("sources", nargs="+", metavar="[NAME=]RUN_OR_FOLDER")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on; loopback is this machine only")
-    parser.add_argument("--port", type=int, default=8000, help="0 for a free one")
-    parser.add_argument("--replicas", type=int, default=0, help="processes, each started anew if it dies; 0: this one serves")
+    parser.add_argument("--port", type=int, metavar="N", default=8000, help="0 for a free one")
+    parser.add_argument("--replicas", type=int, metavar="N", default=0, help="processes, started anew if they die [this one serves]")
     kinds = ("uvicorn", "ray")
     parser.add_argument("--on", choices=kinds, default="uvicorn", help="what runs the app; ray: where RAY_ADDRESS is, or here")
-    parser.add_argument("--max-replicas", type=int, default=0, help="of Ray, when there is much to do")
-    parser.add_argument("--max-batch", type=int, default=64, help="texts in a pass of the backbone")
-    parser.add_argument("--queue", type=int, default=1024, help="texts that may wait")
-    parser.add_argument("--wait", type=float, default=0.0, help="seconds to hold a batch back for more texts")
+    parser.add_argument("--max-replicas", type=int, metavar="N", default=0, help="of Ray, when there is much to do")
+    parser.add_argument("--max-batch", type=int, metavar="N", default=64, help="texts in a pass of the backbone")
+    parser.add_argument("--queue", type=int, metavar="N", default=1024, help="texts that may wait")
+    parser.add_argument("--wait", type=float, metavar="X", default=0.0, help="seconds to hold a batch back for more texts")
     parser.add_argument("--one-task", action="store_true", help="one task per batch, to compare with")
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for an answer")
-    parser.add_argument("--max-tokens", type=int, default=512, help="of a text")
-    parser.add_argument("--max-new-tokens", type=int, default=256, help="of an answer")
-    parser.add_argument("--cache-mb", type=float, default=16.0, help="generated weights to keep for each model; 0 for none")
-    parser.add_argument("--threads", type=int, default=0, help="of torch; 0: its own choice")
+    parser.add_argument("--timeout", type=float, metavar="X", default=60.0, help="seconds for an answer")
+    parser.add_argument("--max-tokens", type=int, metavar="N", default=512, help="of a text")
+    parser.add_argument("--max-new-tokens", type=int, metavar="N", default=256, help="of an answer")
+    parser.add_argument("--cache-mb", type=float, metavar="X", default=16.0, help="generated weights to keep for each model; 0: none")
+    parser.add_argument("--threads", type=int, metavar="N", default=0, help="of torch; 0: its own choice")
     parser.add_argument("--listen-on", type=int, help=argparse.SUPPRESS)  # a socket that the supervisor opened
     return parser.parse_args(words)
 

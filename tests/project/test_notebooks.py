@@ -12,7 +12,7 @@ import pytest
 from conftest import PROJECT
 
 # Longest first; those that only repeat what tests do are left out of make test FAST=1
-LONG = ["cluster", "train", "index", "03_planning", "efficiency", "results", "05_trainer", "02_sweep", "06_statistics"]
+LONG = ["cluster", "train", "tour", "03_planning", "efficiency", "results", "05_trainer", "02_sweep", "06_statistics"]
 LONG += ["ablations", "03_few_shot_study", "fewshot", "05_parameters", "first_run", "embeddings"]
 LONG += ["first_run_eight", "17_side_by_side"]
 BOOKS = [path for path in (PROJECT / "nbs").rglob("*.ipynb") if not {".ipynb_checkpoints", "_proc"} & set(path.parts)]
