@@ -26,6 +26,6 @@ setup(
     },
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
-    extras_require={extra: settings[f"{extra}_requirements"].split() for extra in ("dev", "serve", "ray", "peers", "exchange")},
+    extras_require={extra: settings[f"{extra}_requirements"].split() for extra in ("dev", "serve", "ray", "peers", "exchange", "describe")},
     zip_safe=False,
 )
