@@ -45,8 +45,9 @@ def add_task_to(model: "AdaptedModel", name: str, like: Any, features: Tensor | 
     row = mixture_row(like if like is not None else {t: 1 / len(model.tasks) for t in model.tasks}, model.tasks)
     parameter = next(model.backbone.parameters())
     model.rule.add_task(torch.tensor(row, device=parameter.device, dtype=parameter.dtype))
-    for part in described_parts(model.rule) if features is not None else ():
-        part.describe_last(features)
+    if features is not None:
+        for part in described_parts(model.rule):
+            part.describe_last(features)
     model.tasks.append(name)
 
 
