@@ -26,7 +26,8 @@ class BuildWithNotebooks(build_py):
                     self.copy_file(str(source), str(target))
 
 
-extras = {extra: settings[f"{extra}_requirements"].split() for extra in ("dev", "docs", "serve", "ray", "peers", "exchange")}
+NAMES = ("dev", "docs", "serve", "ray", "peers", "exchange", "describe")
+extras = {extra: settings[f"{extra}_requirements"].split() for extra in NAMES}
 extras["dev"] += extras["docs"]
 
 setup(

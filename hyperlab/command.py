@@ -15,7 +15,7 @@ import subprocess
 import sys
 import textwrap
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -38,7 +38,7 @@ def first_words(text: str, width: int = 58) -> str:
     return textwrap.shorten(head, width, placeholder=" …").replace("%", "%%")
 
 # %% ../nbs/serving/07_command.ipynb #9aa6ce18
-TYPES = {"int": int, "float": float, "bool": lambda text: {"true": True, "false": False}[text.lower()]}
+TYPES: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": lambda text: {"true": True, "false": False}[text.lower()]}
 
 
 def read_parameter(text: str, kind: str) -> Any:
@@ -117,13 +117,14 @@ def run_workbook(command: str, words: Sequence[str]) -> int:
 def dashboard_command(words: Sequence[str]) -> int:
     "Serve the dashboard until it is stopped."
     parser = argparse.ArgumentParser(prog="hyperlab dashboard", usage="%(prog)s [options] [options of Voilà]",
-                                     description="Mix tasks, look into adapters and compare runs, on a page in the browser.")  # fmt: skip
+                                     description="Mix tasks, look into adapters and compare runs in the browser.")  # fmt: skip
     parser.add_argument("--source", help="a run, a checkpoint, or a folder of either [the shipped model]")
     parser.add_argument("--runs", help="a folder of runs to be compared")
     parser.add_argument("--port", type=int, default=8866, help="[8866]")
     given, rest = parser.parse_known_args(words)
-    places = {"HYPERLAB_SOURCE": given.source, "HYPERLAB_RUNS": given.runs}
-    os.environ |= {name: str(Path(place).absolute() if Path(place).exists() else place) for name, place in places.items() if place}
+    for name, place in (("HYPERLAB_SOURCE", given.source), ("HYPERLAB_RUNS", given.runs)):
+        if place:
+            os.environ[name] = str(Path(place).absolute()) if Path(place).exists() else place
     server = importlib.import_module("hyperlab.widgets.server")
     template = Path(server.__file__).parent / "front" / "jupyter"
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(template), os.environ.get("JUPYTER_PATH")]))

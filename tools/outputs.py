@@ -25,7 +25,7 @@ KEY = "outputs"  # of a notebook's metadata: what its outputs were made from
 LIMIT = 200_000  # bytes of outputs in a notebook
 SECONDS = 900  # for a notebook
 TOLERANCE = 2e-3  # two numbers that differ by less, relatively, say the same
-SETTINGS = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONHASHSEED": "0", "IN_TEST": "1", "COLUMNS": "100",
+SETTINGS = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONHASHSEED": "0", "PLOTLY_RENDERER": "plotly_mimetype", "IN_TEST": "1", "COLUMNS": "100",
             "TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"}
 IMAGES = ("image/svg+xml", "image/png", "image/jpeg")
 KEPT = ("text/html", "text/markdown", "text/latex", *IMAGES, "text/plain")
@@ -115,8 +115,9 @@ def still_output(output: Output, scratch: str = "") -> Output | None:
     data = {kind: text_of(output["data"][kind]) for kind in KEPT if kind in output["data"]}
     if "<script" in data.get("text/html", ""):
         del data["text/html"]
-    if set(output["data"]) - set(KEPT) or len(data) > 1 and not data.get("text/html", "").lstrip().startswith("<div"):
-        data.pop("text/plain", None)  # a figure or panel, of which it is only the name
+    panel, figure = set(output["data"]) - set(KEPT), data.get("text/plain", "").startswith("Figure: ")
+    if (panel or set(IMAGES) & set(data)) and not figure:
+        data.pop("text/plain", None)  # only the name of an object
     if not data:
         return None
     lines = {kind: value.rstrip() if kind in IMAGES[1:] else still(value, scratch).splitlines(True) for kind, value in data.items()}

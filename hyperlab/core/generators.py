@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TaskLike', 'INIT_STD', 'Condition', 'TaskVector', 'mixture_row', 'read_condition', 'distribute', 'Table',
-           'TaskEmbedding', 'Projector', 'Heads', 'Hypernetwork']
+           'TaskEmbedding', 'TaskFeatures', 'repeated', 'DescribedEmbedding', 'Projector', 'Heads', 'Hypernetwork']
 
 # %% ../../nbs/core/06_generators.ipynb #10c5e189
 import math
@@ -232,6 +232,89 @@ class TaskEmbedding(nn.Module):
             self.weight = nn.Parameter(grown, requires_grad=self.weight.requires_grad)
         else:
             self.weight = grown
+
+# %% ../../nbs/core/06_generators.ipynb #24db4c0b
+@dataclass(frozen=True)
+class TaskFeatures:
+    "What describes tasks, in numbers, and what made these."
+
+    values: Mapping[str, Tensor]  # task -> (D, F), a row for each of its descriptions
+    source: str  # the encoder's name, or another word for where they come from
+
+    def __post_init__(self) -> None:
+        shapes = {name: tuple(value.shape) for name, value in self.values.items()}
+        if not shapes or any(len(shape) != 2 or 0 in shape for shape in shapes.values()):
+            raise ValueError(f"expected features (descriptions, width) for each task, received {shapes}")
+        if len({shape[1] for shape in shapes.values()}) > 1:
+            raise ValueError(f"expected features of one width, received {shapes}")
+        if bad := [name for name, value in self.values.items() if not torch.isfinite(value).all()]:
+            raise ValueError(f"expected finite features, received NaN or infinite ones for {', '.join(bad)}")
+
+    def stacked(self, tasks: Sequence[str]) -> Tensor:
+        "The features of these tasks, (T, D, F); where one has fewer descriptions than another, its own are repeated."
+        if missing := [name for name in tasks if name not in self.values]:
+            raise ValueError(f"expected task features for every task, received none for {', '.join(missing)}")
+        most = max(len(self.values[name]) for name in tasks)
+        return torch.stack([repeated(self.values[name].float(), most) for name in tasks])
+
+
+def repeated(rows: Tensor, count: int) -> Tensor:
+    "Rows again and again until there are `count`, (D, F) → (count, F)."
+    return rows[torch.arange(count) % len(rows)]
+
+# %% ../../nbs/core/06_generators.ipynb #7191f67c
+class DescribedEmbedding(TaskEmbedding):
+    "A vector z for each task, read from its features: (T, D, F) → (T, E)."
+
+    features: Tensor
+    centre: Tensor
+
+    def __init__(self, tasks: int, width: int, descriptions: int, feature_width: int, residual: bool = False):
+        nn.Module.__init__(self)
+        self.register_buffer("features", torch.zeros(tasks, descriptions, feature_width))
+        self.register_buffer("centre", torch.zeros(feature_width))
+        self.projection = nn.Linear(feature_width, width, bias=False)
+        nn.init.normal_(self.projection.weight)  # features of norm 1 become vectors like those that are learned
+        self.weight = nn.Parameter(torch.zeros(tasks, width), requires_grad=residual)  # what a task has of its own
+
+    @torch.no_grad()
+    def fill(self, features: Tensor) -> None:
+        "Take the features of the tasks that are there at the start, (T, D, F)."
+        self.features.copy_(features)
+        self.centre.copy_(features.mean((0, 1)))
+
+    def vectors(self, tasks: Tensor | None = None) -> Tensor:
+        "z of these tasks, or of all, (T, E)."
+        features = self.features if tasks is None else self.features.index_select(0, tasks)
+        own = self.weight if tasks is None else self.weight.index_select(0, tasks)
+        if self.training and features.shape[1] > 1:
+            rows = torch.arange(len(features), device=features.device)
+            drawn = torch.randint(features.shape[1], rows.shape, device=features.device)
+            chosen = features[rows, drawn]
+        else:
+            chosen = features.mean(1)
+        z: Tensor = self.projection(chosen - self.centre) + own
+        return z
+
+    def forward(self, condition: Condition) -> Tensor:
+        if condition.tasks is not None:
+            return self.vectors(without_waiting(condition.tasks, self.weight.device))
+        mixed = condition.mixture @ self.vectors()
+        return mixed if condition.vectors is None else mixed + condition.vectors
+
+    @torch.no_grad()
+    def add_task(self, mixture: Tensor) -> None:
+        "One more task: the features and the own part that `mixture`, (T,), describes."
+        features, own = torch.einsum("t,tdf->df", mixture, self.features), mixture @ self.weight
+        self.features = torch.cat([self.features, features.unsqueeze(0)])
+        self.weight = nn.Parameter(torch.cat([self.weight, own.unsqueeze(0)]), requires_grad=self.weight.requires_grad)
+
+    @torch.no_grad()
+    def describe_last(self, features: Tensor) -> None:
+        "Let these features, (D, F), describe the last task, with nothing of its own."
+        most, same = self.features.shape[1], features.to(self.features)
+        self.features[-1] = repeated(same, most) if len(same) <= most else same.mean(0)
+        self.weight[-1] = 0
 
 # %% ../../nbs/core/06_generators.ipynb #1b7115e9
 INIT_STD = 0.01  # of every linear map that HyperFormer adds

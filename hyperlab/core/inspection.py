@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Encoding', 'encode_inputs', 'weights_by_site', 'weights_fixed', 'observed', 'merged_parameters', 'task_embeddings',
-           'projected_embeddings', 'check_task_vector', 'task_owned_parameters', 'moves_backbone']
+           'projected_embeddings', 'check_task_vector', 'described_parts', 'task_owned_parameters', 'moves_backbone']
 
 # %% ../../nbs/core/12_inspection.ipynb #d1d6885a
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from .backbones import whole_parameters
 from .forward import call_context, masked_mean, read_input, run_encoder, shifted_parameters
-from .generators import Condition, Hypernetwork, Table, TaskEmbedding
+from .generators import Condition, DescribedEmbedding, Hypernetwork, Table, TaskEmbedding
 from .hooks import ActiveWeights, Observer, SiteWeights
 from .lean_autograd import NDIMS
 from .method import Rule
@@ -138,10 +138,16 @@ def check_task_vector(rule: Rule, width: int, title: str) -> None:
         raise ValueError(f"expected a task embedding of {held[0].weight.shape[1]} numbers, received {width}")
 
 
+def described_parts(rule: Rule) -> list[DescribedEmbedding]:
+    "The task embeddings of a rule that read features."
+    return [module for module in rule.modules() if isinstance(module, DescribedEmbedding)]
+
+
 def task_owned_parameters(rule: Rule) -> set[nn.Parameter]:
     "The parameters that tasks have of their own: what `add_task` lets grow."
     growing = [module for module in rule.modules() if hasattr(module, "add_task") and module is not rule]
     shared = {p for module in growing if isinstance(module, Table) for name in module.shared for p in module.of(name)}
+    shared |= {p for module in described_parts(rule) for p in module.projection.parameters()}
     return {p for module in growing for p in module.parameters()} - shared
 
 # %% ../../nbs/core/12_inspection.ipynb #e36bb8a2

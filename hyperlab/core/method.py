@@ -4,14 +4,15 @@
 
 # %% auto #0
 __all__ = ['Trains', 'METHODS', 'AdapterPart', 'Rule', 'WeightCache', 'Method', 'fits', 'describe', 'check_options',
-           'register_method', 'available_methods', 'get_method', 'write_down']
+           'register_method', 'available_methods', 'get_method', 'TaskFeatureOptions', 'given_vectors',
+           'read_task_features', 'check_described', 'fill_task_features', 'write_down']
 
 # %% ../../nbs/core/07_method.ipynb #37199852
 import importlib
 import math
 import pkgutil
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
@@ -22,7 +23,7 @@ from transformers import PreTrainedModel, PretrainedConfig
 
 from .adapters import Adapter, adapter_from_dict
 from .errors import check_names
-from .generators import Condition, Table, distribute
+from .generators import Condition, DescribedEmbedding, Table, TaskEmbedding, TaskFeatures, distribute
 from .sites import Site, all_sites
 
 # %% ../../nbs/core/07_method.ipynb #cff550d2
@@ -303,6 +304,66 @@ def get_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
     if name not in METHODS:
         check_names("method", [name], listed)
     return read_options(METHODS[name], options or {})
+
+# %% ../../nbs/core/07_method.ipynb #b8b1a0e5
+@dataclass(frozen=True, kw_only=True)
+class TaskFeatureOptions:
+    "Where the vectors of tasks come from."
+
+    described: ClassVar[tuple[str, ...]] = ("descriptions", "feature_width", "feature_source", "task_residual")
+    task_features: Literal["learned", "given", "described"] = "learned"  # given: z is set once; described: it is read from features
+    descriptions: int = 0  # of each task
+    feature_width: int = 0  # of the features of a description
+    feature_source: str = ""  # what made the features, such as the name of a sentence encoder
+    task_residual: bool = False  # whether a described task also has a small vector of its own, 0 at the start
+
+    def task_embedding(self, tasks: int, width: int) -> TaskEmbedding:
+        "The vectors of tasks, (T, width)."
+        if self.task_features == "described":
+            return DescribedEmbedding(tasks, width, self.descriptions, self.feature_width, self.task_residual)
+        return TaskEmbedding(tasks, width, torch.zeros(tasks, width) if self.task_features == "given" else None)
+
+# %% ../../nbs/core/07_method.ipynb #bf93433b
+def given_vectors(features: Any, tasks: Sequence[str]) -> Tensor:
+    "Task vectors as (T, E), from a tensor, or from a mapping with a vector for each task."
+    if isinstance(features, Mapping):
+        missing = [t for t in tasks if t not in features]
+        if missing:
+            raise ValueError(f"expected task features for every task, received none for {', '.join(missing)}")
+        features = [torch.as_tensor(features[t]).tolist() for t in tasks]
+    values = torch.as_tensor(features, dtype=torch.float32)
+    if values.dim() != 2 or values.shape[0] != len(tasks):
+        raise ValueError(f"expected task features of shape ({len(tasks)}, width), received {tuple(values.shape)}")
+    if values.shape[1] == 0 or not torch.isfinite(values).all():
+        raise ValueError("expected finite task features, received none, or NaN or infinite ones")
+    return values
+
+
+def read_task_features(features: Any, tasks: Sequence[str]) -> tuple[dict[str, Any], Tensor]:
+    "The options of a method whose tasks are described, or have given vectors, and the numbers themselves, (T, D, F) or (T, E)."
+    if isinstance(features, TaskFeatures):
+        values = features.stacked(tasks)
+        read = {"descriptions": values.shape[1], "feature_width": values.shape[2], "feature_source": features.source}
+        return {"task_features": "described"} | read, values
+    values = given_vectors(features, tasks)
+    return {"task_features": "given", "task_width": values.shape[1]}, values
+
+
+def check_described(method: Method) -> None:
+    "Raise unless a method's tasks are described, so that one more description can be read."
+    if getattr(method, "task_features", "learned") != "described":
+        raise ValueError(f"{method.title}: its tasks are not described, so there is nothing that could read a description; "
+                         'train a model with hl.adapt(..., task_features="described")')
+
+
+@torch.no_grad()
+def fill_task_features(rule: Rule, values: Tensor) -> None:
+    "Give every task embedding of a rule the numbers that describe its tasks."
+    for module in rule.modules():
+        if isinstance(module, DescribedEmbedding):
+            module.fill(values)
+        elif isinstance(module, TaskEmbedding):
+            module.weight.copy_(values)
 
 # %% ../../nbs/core/07_method.ipynb #cb173618
 @register_method

@@ -22,42 +22,32 @@ from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 from .backbones import RANDOM_STREAMS, Source, fingerprint, load_backbone, load_tokenizer, put_parameters, whole_parameters
 from .checkpoint import CONFIG, check_fit, check_kinds, check_weights, describe_model, fill, find_checkpoint
 from .checkpoint import planned_weights, read_checkpoint, write_checkpoint
-from hyperlab.core.forward import (
-    EncoderCache,
-    batch_size_of,
-    check_not_training,
-    encode_plainly,
-    encoder_changes,
-    exclusive,
-    generate_texts,
-    generate_tokens,
-    in_eval_mode,
-    read_task_features,
-    read_tasks,
-    run_forward,
-    samples,
-    shifted_parameters,
-    streams_of,
-    tokenize_texts,
-)
+from .forward import EncoderCache, batch_size_of, check_not_training, encode_plainly, encoder_changes, exclusive, generate_texts
+from .forward import generate_tokens, in_eval_mode, read_tasks, run_forward, samples, shifted_parameters, streams_of, tokenize_texts
 from .generators import Condition, TaskLike, mixture_row, read_condition
 from .hooks import ActiveWeights, Observer, TrainedParameters, claim, release
 from .inspection import Encoding, check_task_vector, encode_inputs, merged_parameters, observed, projected_embeddings
-from .inspection import task_embeddings, task_owned_parameters, weights_by_site, weights_fixed
-from .method import Method, Rule, WeightCache, check_options, get_method, write_down
+from .inspection import described_parts, task_embeddings, task_owned_parameters, weights_by_site, weights_fixed
+from .method import Method, Rule, WeightCache, check_described, check_options, fill_task_features, get_method
+from .method import read_task_features, write_down
 from .sites import Site, check_backbone, has_encoder
 
 # %% ../../nbs/core/13_model.ipynb #a5c2df51
 @exclusive
-def add_task_to(model: "AdaptedModel", name: str, like: str | Mapping[str, float] | None) -> None:
-    "Give a model one more task that starts as another one, as a mixture, or as the average of all."
+def add_task_to(model: "AdaptedModel", name: str, like: Any, features: Tensor | None = None) -> None:
+    "Give a model one more task that starts as another one, as a mixture, as the average of all, or as features say."
     check_not_training(model.active, "add tasks")
     if name in model.tasks:
         raise ValueError(f"there is a task '{name}' already: known are {', '.join(model.tasks)}")
     read_tasks([name])
+    if features is not None:
+        check_described(model.method)
     row = mixture_row(like if like is not None else {t: 1 / len(model.tasks) for t in model.tasks}, model.tasks)
     parameter = next(model.backbone.parameters())
     model.rule.add_task(torch.tensor(row, device=parameter.device, dtype=parameter.dtype))
+    if features is not None:
+        for part in described_parts(model.rule):
+            part.describe_last(features)
     model.tasks.append(name)
 
 
@@ -290,13 +280,17 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         "The parameters that tasks have of their own, such as their embeddings or adapters."
         return task_owned_parameters(self.rule)
 
-    def add_task(self, name: str, like: str | Mapping[str, float] | None = None) -> None:
-        "Add a task that starts as a copy of another one, as a mixture, or (None) as the average of all known tasks."
-        add_task_to(self, name, like)
+    def add_task(self, name: str, like: str | Mapping[str, float] | None = None, features: Tensor | None = None) -> None:
+        "Add a task that starts as a copy of another, as a mixture, as the average of all (None), or as features (D, F) say."
+        add_task_to(self, name, like, features)
 
     def mix(self, name: str, parts: Mapping[str, float]) -> None:
         "Keep a mixture of known tasks as a task of its own."
         add_task_to(self, name, parts)
+
+    def describe(self, text: Any, name: str | None = None, encoder: Any = None) -> str:
+        "Add a task by its description alone, in one wording or several, where the model's tasks are described; returns its name."
+        return importlib.import_module("hyperlab.data.task_features").describe_task(self, text, name, encoder)
 
     def materialize(self, task: TaskLike | None = None, name: str | None = None, merge: bool = False) -> "AdaptedModel":
         "A model with plain adapters, or merged ones, for a task or mixture and no generator; frozen weights are shared."
@@ -363,14 +357,14 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
         added = {f"rule.{name}": tensor for name, tensor in self.rule.state_dict().items()}
         return added | {f"backbone.{name}": self.backbone.get_parameter(name).detach() for name in self.trained.names}
 
-    def describe(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         "What a checkpoint says of itself."
         return describe_model(self)
 
     @exclusive
     def save(self, folder: str | Path) -> Path:
         "Write a checkpoint folder: config.json and one safetensors file."
-        return write_checkpoint(folder, self.trained_tensors(), self.describe())
+        return write_checkpoint(folder, self.trained_tensors(), self.description())
 
     def _save_pretrained(self, save_directory: Path) -> None:
         self.save(save_directory)
@@ -394,20 +388,22 @@ def adapt(
     **options: Any,  # of the method
 ) -> AdaptedModel:
     "A backbone adapted to tasks: frozen, with weights that the method's rule produces."
-    names, features = read_tasks(tasks), options.get("task_features")
+    names, features, values = read_tasks(tasks), options.get("task_features"), None
+    if features == "described":
+        features = importlib.import_module("hyperlab.data.task_features").describe_tasks(names)
     if features is not None and not isinstance(features, str):
-        features = read_task_features(features, names)
-        options |= {"task_features": "given", "task_width": features.shape[1]}
+        read, values = read_task_features(features, names)
+        options |= read
     if isinstance(method, Method) and options:
         raise TypeError(f"options belong into the method: {type(method).__name__}({', '.join(f'{k}=...' for k in options)})")
     chosen = method if isinstance(method, Method) else get_method(method, options)
-    if not isinstance(features, Tensor) and getattr(chosen, "task_features", None) == "given":
-        raise ValueError("task_features: expected the features themselves, (tasks, width) or a vector per task, received 'given'")
+    if values is None and getattr(chosen, "task_features", "learned") != "learned":
+        raise ValueError("task_features: expected a vector for each task, or hl.data.describe_tasks(tasks), received none")
     loaded, source = load_backbone(backbone, revision, dtype)
     model = AdaptedModel(loaded, chosen, names, source, tokenizer)
     model.chat = chat
-    if isinstance(features, Tensor):
-        model.rule.get_buffer("task_embedding.weight").copy_(features)
+    if values is not None:
+        fill_task_features(model.rule, values)
     return model
 
 # %% ../../nbs/core/13_model.ipynb #7286c1d8

@@ -1,10 +1,12 @@
 # Written by tools/make_stubs.py from what the modules export.
 from . import batches as batches
 from . import benchmarks as benchmarks
+from . import descriptions as descriptions
 from . import metrics as metrics
 from . import prompts as prompts
 from . import splits as splits
 from . import task as task
+from . import task_features as task_features
 from . import tokens as tokens
 from .batches import (
     Batch as Batch,
@@ -92,6 +94,12 @@ from .task import (
     score as score,
     split_files as split_files,
     truth_of as truth_of,
+)
+from .task_features import (
+    SentenceEncoder as SentenceEncoder,
+    describe_by_examples as describe_by_examples,
+    describe_task as describe_task,
+    describe_tasks as describe_tasks,
 )
 from .tokens import (
     TaskSplit as TaskSplit,

@@ -384,6 +384,7 @@ class Task:
     hub_revision: str | None = None                   # a branch of the hub repository other than main
     where: tuple[str, Any] | None = None              # keep the rows whose field has this value
     note: str = ""                                    # what a reader should know
+    descriptions: tuple[str, ...] = ()                # what it asks, in several wordings; those of benchmarks stand in a chapter
     data: "DatasetDict | Callable[[], DatasetDict] | None" = field(default=None, repr=False, compare=False)  # own, or its maker
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ from transformers import PretrainedConfig
 from ..core.adapters import ADAPTERS, LoRA, Parallel
 from ..core.backbones import site_widths
 from ..core.generators import Condition, Heads, Table, TaskEmbedding
-from ..core.method import AdapterPart, Method, Rule, register_method
+from ..core.method import AdapterPart, Method, Rule, TaskFeatureOptions, register_method
 from ..core.sites import STACKS, family_of, projection_places, select_sites
 from .hyperformer import added, gated
 
@@ -75,9 +75,9 @@ class AdapterWriter(nn.Module):
 class FromTask(nn.Module):
     "Adapters written from a learned vector for each task, or for each task and layer."
 
-    def __init__(self, tasks: int, width: int, writer: AdapterWriter, layers: int | None = None):
+    def __init__(self, task_embedding: TaskEmbedding, writer: AdapterWriter, layers: int | None = None):
         super().__init__()
-        self.task_embedding = TaskEmbedding(tasks, width * (layers or 1))
+        self.task_embedding = task_embedding
         self.writer, self.layers = writer, layers
 
     def forward(self, condition: Condition) -> dict[str, Tensor]:
@@ -180,10 +180,12 @@ class ParallelAdapter(ParallelOptions, Method):
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #03845b3e
 @dataclass(frozen=True, kw_only=True)
-class WrittenMethod(ParallelOptions, Method):
+class WrittenMethod(TaskFeatureOptions, ParallelOptions, Method):
     "Parallel adapters of which some are written by a network."
 
-    newer_options: ClassVar[tuple[str, ...]] = ("weight_scale", "base", "gate", "site_embeddings")
+    newer_options: ClassVar[tuple[str, ...]] = (
+        "weight_scale", "base", "gate", "site_embeddings", "task_features", *TaskFeatureOptions.described,
+    )  # fmt: skip
     hypernetwork_width: int = 128  # of the hidden layer
     layer_width: int = 10  # of the embedding of a layer
     weight_scale: Literal["1", "1/sqrt(E)", "1/E"] = "1"  # factor of everything the heads write; E is the hidden layer's width
@@ -205,7 +207,8 @@ class WrittenMethod(ParallelOptions, Method):
     def generator(self, config: PretrainedConfig, stack: str, layers: int, tasks: int, source: Source) -> nn.Module:
         if source == "task":
             own = layers if self.site_embeddings else None
-            return FromTask(tasks, config.hidden_size, self.writer(config, stack, layers), own)
+            writer = self.writer(config, stack, layers)
+            return FromTask(self.task_embedding(tasks, config.hidden_size * (own or 1)), writer, own)
         return super().generator(config, stack, layers, tasks, source)
 
 # %% ../../nbs/methods/07_hyperdecoder.ipynb #314505ab

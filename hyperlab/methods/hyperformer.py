@@ -17,7 +17,7 @@ from transformers import PretrainedConfig
 
 from ..core.adapters import Serial
 from ..core.generators import INIT_STD, Condition, Heads, Hypernetwork, Projector, Table, TaskEmbedding
-from ..core.method import Method, AdapterPart, Rule, register_method
+from ..core.method import Method, AdapterPart, Rule, TaskFeatureOptions, register_method
 from .bottleneck import BottleneckOptions, init_bottleneck
 
 # %% ../../nbs/methods/02_hyperformer.ipynb #c41be3a7
@@ -97,7 +97,7 @@ def start_heads(heads: Heads, start: str, with_base: bool) -> None:
 
 # %% ../../nbs/methods/02_hyperformer.ipynb #53823d57
 @dataclass(frozen=True, kw_only=True)
-class HyperFormerFamily(BottleneckOptions, Method):
+class HyperFormerFamily(TaskFeatureOptions, BottleneckOptions, Method):
     "Adapters generated from task embeddings; subclasses say what conditions the hypernetwork and what shares its heads."
 
     conditions: ClassVar[tuple[str, ...]] = ()  # besides the task
@@ -106,13 +106,13 @@ class HyperFormerFamily(BottleneckOptions, Method):
     norm_embedding: ClassVar[bool] = False  # layer norm on the embedding
     newer_options: ClassVar[tuple[str, ...]] = (
         "weight_scale", "embedding_norm", "start", "base", "gate", "projector", "site_embeddings",
+        *TaskFeatureOptions.described,
     )  # fmt: skip
 
     task_width: int = 64  # of z, the vector of each task
     embedding_width: int = 64  # of I, which the heads read; layer and position embeddings have it too
     projector_width: int = 128  # hidden layer of the task projector
     task_projector: bool = True  # False: the heads read z itself
-    task_features: Literal["learned", "given"] = "learned"  # given: z is set once and not trained
     layer_norm: Literal["conditional", "shared", "none"] = "conditional"  # in the adapter: generated, learned per site, or absent
     adapter_blocks: bool = True  # False: no adapters, only T5's layer norms are trained
     share_stacks: bool = False  # one hypernetwork for both stacks
@@ -153,14 +153,13 @@ class HyperFormerFamily(BottleneckOptions, Method):
         parts = self.parts(config)
         if not parts:
             return Rule({}, {})
-        features = None if self.task_features == "learned" else torch.zeros(tasks, self.z_width)
         widths = self.z_width, self.projector_width, self.embedding_width
         shared = Projector(*widths, residual=self.projector == "residual") if self.shares_projector else None
         norms = {name: self.norm_table(config, part) for name, part in parts.items()} if self.layer_norm == "shared" else {}
         networks, sites = {}, 0
         for name, part in parts.items():
             networks[name], sites = self.hypernetwork(config, part, sites), sites + len(part.sites)
-        embedding = TaskEmbedding(tasks, self.z_width * (sites if self.site_embeddings else 1), features)
+        embedding = self.task_embedding(tasks, self.z_width * (sites if self.site_embeddings else 1))
         for network in networks.values():
             start_heads(network.heads, self.start, with_base=self.base)
         bases = {name: base_table(network.heads, network.sites) for name, network in networks.items()} if self.base else {}

@@ -14,8 +14,8 @@ from transformers import PretrainedConfig
 
 from ..core.adapters import LoRA
 from ..core.backbones import site_widths
-from ..core.generators import Heads, Hypernetwork, Projector, Table, TaskEmbedding
-from ..core.method import AdapterPart, Method, Rule, register_method
+from ..core.generators import Heads, Hypernetwork, Projector, Table
+from ..core.method import AdapterPart, Method, Rule, TaskFeatureOptions, register_method
 from ..core.sites import STACKS, family_of, projection_places, select_sites
 from .hyperformer import HyperRule
 
@@ -100,11 +100,12 @@ def start_lora_heads(heads: Heads) -> None:
 # %% ../../nbs/methods/10_lora.ipynb #6b6416a9
 @register_method
 @dataclass(frozen=True, kw_only=True)
-class HyperLoRA(LoRAOptions, Method):
+class HyperLoRA(TaskFeatureOptions, LoRAOptions, Method):
     "Updates written from embeddings of task, layer and position."
 
     name: ClassVar[str] = "hyper-lora"
     title: ClassVar[str] = "HyperLoRA"
+    newer_options: ClassVar[tuple[str, ...]] = ("task_features", *TaskFeatureOptions.described)
     task_width: int = 64  # of z, the vector of each task
     embedding_width: int = 32  # of I, which the heads read
     projector_width: int = 128  # hidden layer of the projector, which all kinds of projections share
@@ -113,7 +114,7 @@ class HyperLoRA(LoRAOptions, Method):
         parts = self.parts(config)
         networks = {name: self.network(config, part) for name, part in parts.items()}
         shared = Projector(self.task_width, self.projector_width, self.embedding_width)
-        return HyperRule(parts, networks, TaskEmbedding(tasks, self.task_width), shared)
+        return HyperRule(parts, networks, self.task_embedding(tasks, self.task_width), shared)
 
     def network(self, config: PretrainedConfig, part: AdapterPart) -> Hypernetwork:
         "What writes the updates of one kind of projection."

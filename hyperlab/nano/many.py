@@ -350,6 +350,27 @@ def factors_of(name: str) -> dict[str, str]:
     return dict(zip(FACTORS, name.split("-")[1:], strict=True))
 
 # %% ../../nbs/nano/06_many.ipynb #dcdac8f1
+ABOUT = {"people": "people and animals", "goods": "people and their things", "science": "stars and matter", "film": "films",
+         "food": "food"}
+CLAIMS = {"acceptability": "{subject} is grammatical English", "sentiment": "the opinion in {subject} is positive",
+          "question": "{subject} asks who did something, and not to whom it was done",
+          "paraphrase": "the first sentence and the second mean the same, {order}",
+          "inference": "{claim} follows from {premise}", "contradiction": "{claim} contradicts {premise}"}
+FORMS = {"alone": {"subject": "the sentence"},
+         "first": {"subject": "the first of two sentences", "claim": "the second sentence", "premise": "the first",
+                   "order": "in the order in which they were written"},
+         "second": {"subject": "the second of two sentences", "claim": "the first sentence", "premise": "the second",
+                    "order": "in the opposite order"}}  # fmt: skip
+
+
+def in_words(decision: str, domain: str, words: str, form: str) -> tuple[str, ...]:
+    "A combination as three descriptions."
+    claim, about, (no, yes) = CLAIMS[decision].format(**FORMS[form]), ABOUT[domain], ANSWERS[words]
+    return (f"Is it true that {claim}? The text is about {about}. Answer {yes} or {no}.",
+            f"Decide whether {claim}, in texts about {about}: {yes} if so, otherwise {no}.",
+            f"On {about}: say {yes} where {claim}, and {no} where not.")
+
+# %% ../../nbs/nano/06_many.ipynb #c3d19c16
 TOLD = {"acceptability": "acceptable", "sentiment": "positive", "inference": "entailment", "question": "who", "people": "person",
         "goods": "tool", "science": "planet", "truth": "False True", "number": "0 1", "size": "small big", "animal": "cat dog",
         "alone": "sentence:", "first": "sentence1:", "second": "sentence2:"}
@@ -363,7 +384,8 @@ def many_task(name: str) -> Task:
     prompt = Template(template, " ".join(TOLD.get(value, value) for value in known.values()))
     said = ", ".join(f"{factor} {value}" for factor, value in known.items())
     return Task(name, FAMILIES.get(known["decision"], known["decision"]), prompt, Classes(ANSWERS[known["words"]]), ("accuracy",),
-                splits=OFFICIAL, max_source_length=96, data=partial(many_data, name), note=f"a small world's {said}")
+                splits=OFFICIAL, max_source_length=96, data=partial(many_data, name), note=f"a small world's {said}",
+                descriptions=in_words(**known))
 
 # %% ../../nbs/nano/06_many.ipynb #f93fab49
 WORLD_TASKS: dict[str, Task] = {name: many_task(name) for name in ALL}

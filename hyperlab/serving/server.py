@@ -213,7 +213,7 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("sources", nargs="+", metavar="[NAME=]RUN_OR_FOLDER")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on; loopback is this machine only")
     parser.add_argument("--port", type=int, metavar="N", default=8000, help="0 for a free one")
-    parser.add_argument("--replicas", type=int, metavar="N", default=0, help="processes, started anew if they die [this one serves]")
+    parser.add_argument("--replicas", type=int, metavar="N", default=0, help="processes, started anew if they die [only this]")
     kinds = ("uvicorn", "ray")
     parser.add_argument("--on", choices=kinds, default="uvicorn", help="what runs the app; ray: where RAY_ADDRESS is, or here")
     parser.add_argument("--max-replicas", type=int, metavar="N", default=0, help="of Ray, when there is much to do")
@@ -224,7 +224,7 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, metavar="X", default=60.0, help="seconds for an answer")
     parser.add_argument("--max-tokens", type=int, metavar="N", default=512, help="of a text")
     parser.add_argument("--max-new-tokens", type=int, metavar="N", default=256, help="of an answer")
-    parser.add_argument("--cache-mb", type=float, metavar="X", default=16.0, help="generated weights to keep for each model; 0: none")
+    parser.add_argument("--cache-mb", type=float, metavar="X", default=16.0, help="generated weights to keep of a model; 0: none")
     parser.add_argument("--threads", type=int, metavar="N", default=0, help="of torch; 0: its own choice")
     parser.add_argument("--listen-on", type=int, help=argparse.SUPPRESS)  # a socket that the supervisor opened
     return parser.parse_args(words)

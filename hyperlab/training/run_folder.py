@@ -352,7 +352,7 @@ def recipe_record(recipe: Recipe) -> dict[str, Any]:
 def run_config(model: AdaptedModel, recipe: Recipe, data: Splits, accelerator: Accelerator) -> dict[str, Any]:
     "Everything needed to repeat a run."
     facts = {split: {name: s.facts() for name, s in found.items()} for split, found in data.items()}
-    described = model.describe()
+    described = model.description()
     described.pop("versions")
     return {
         "model": described,

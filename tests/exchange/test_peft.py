@@ -49,7 +49,7 @@ def test_a_certificate_says_what_was_compared(tmp_path: Path) -> None:
     model.export("rte", tmp_path / "rte")
     record = json.loads((tmp_path / "rte" / "certificate.json").read_text())
     assert record["tasks"] == {"rte": 1.0} and record["method"] == "hyper-lora" and record["exact"]
-    assert record["backbone"]["fingerprint"] == model.describe()["backbone"]["fingerprint"]
+    assert record["backbone"]["fingerprint"] == model.description()["backbone"]["fingerprint"]
     assert {"hyperlab", "torch", "transformers", "peft"} == set(record["versions"])
     assert set(record["differences"]) == {"float32", "float64"} and record["probe"]["positions"] > 50
 

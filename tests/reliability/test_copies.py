@@ -129,7 +129,7 @@ def detached_calls(model: hl.AdaptedModel, batch: dict, folder: Path) -> dict[st
         "materialize": lambda: model.materialize("rte"),
         "save": lambda: model.save(folder / "saved"),
         "save_pretrained": lambda: model.save_pretrained(folder / "saved"),
-        "describe": lambda: model.describe(),
+        "description": lambda: model.description(),
         "trained_tensors": lambda: model.trained_tensors(),
         "compile": lambda: model.compile(backend="eager"),
         "cache_encoder": lambda: model.cache_encoder(),
