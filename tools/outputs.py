@@ -14,6 +14,7 @@ import json
 import multiprocessing
 import os
 import re
+import socket
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -25,8 +26,9 @@ KEY = "outputs"  # of a notebook's metadata: what its outputs were made from
 LIMIT = 200_000  # bytes of outputs in a notebook
 SECONDS = 900  # for a notebook
 TOLERANCE = 2e-3  # two numbers that differ by less, relatively, say the same
-SETTINGS = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONHASHSEED": "0", "PLOTLY_RENDERER": "plotly_mimetype", "IN_TEST": "1", "COLUMNS": "100",
-            "TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"}
+SETTINGS = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONHASHSEED": "0", "IN_TEST": "1", "COLUMNS": "100",
+            "PLOTLY_RENDERER": "plotly_mimetype", "TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+            "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"}  # fmt: skip
 IMAGES = ("image/svg+xml", "image/png", "image/jpeg")
 KEPT = ("text/html", "text/markdown", "text/latex", *IMAGES, "text/plain")
 PRELOADED = ["hyperlab.core.model", "hyperlab.training.trainer", "hyperlab.nano.tasks", "pandas", "IPython"]
@@ -101,6 +103,9 @@ def still(text: str, scratch: str = "") -> str:
     for folder in {scratch, os.path.realpath(scratch)} if scratch else ():
         text = text.replace(f"{folder}/work/", "")
         text = re.sub(re.escape(folder) + r"(/tmp[a-z0-9_]{8})?", "tmp", text)
+    if scratch:
+        text = re.sub(rf"\b{os.getpid()}\b", "1234", text).replace(f"on {socket.gethostname()}", "on this machine")
+    text = re.sub(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?", "2026-01-01T00:00:00", text)
     text = text.replace(f"{ROOT}/", "").replace(str(Path.home()), "~")
     text = re.sub(r"\b0x[0-9a-f]{6,}", "0x…", text)
     text = re.sub(r"<style scoped>.*?</style>\n?", "", text, flags=re.S)  # a table looks like its page
@@ -123,6 +128,13 @@ def still_output(output: Output, scratch: str = "") -> Output | None:
     lines = {kind: value.rstrip() if kind in IMAGES[1:] else still(value, scratch).splitlines(True) for kind, value in data.items()}
     count = {"execution_count": None} if output["output_type"] == "execute_result" else {}
     return {"output_type": output["output_type"], "data": lines, "metadata": {}} | count
+
+
+def as_markdown(output: Output) -> Output:
+    "Printed markdown as what it means, so that a table is a table."
+    if "text" not in output:
+        return output
+    return {"output_type": "display_data", "data": {"text/markdown": output["text"]}, "metadata": {}}
 
 
 # Whether two outputs say the same
@@ -255,6 +267,8 @@ def run_notebook(path: Path, scratch: str, answer: str, log: str) -> None:
             os._exit(1)
         quiet = text_of(cell["source"]).rstrip().endswith(";")
         kept = [still_output(out, scratch) for out in recorded if not (quiet and out["output_type"] == "execute_result")]
+        if re.search(r"^#\|\s*readme\b", text_of(cell["source"]), re.M):  # it prints a page's markdown
+            kept = [out and as_markdown(out) for out in kept]
         found[cell["id"]] = [out for out in kept if out is not None]
     Path(answer).write_text(json.dumps(found), encoding="utf-8")
     os._exit(0)

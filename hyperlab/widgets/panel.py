@@ -141,29 +141,27 @@ def apart(function: Callable[..., Any], *arguments: Any) -> Generator[tuple[floa
         pool.terminate()
 
 # %% ../../nbs/widgets/00_panel.ipynb #862995ae
-REMEMBERS = """
-const bytes = (text) => new DataView(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
-const frozen = (state) => ({ frozen: true, get: (k) => (state[k]?.base64 !== undefined ? bytes(state[k].base64) : state[k]),
-  set: (k, v) => { state[k] = v; }, save_changes() {}, on() {}, off() {}, send() {} });
-"""
-
-
 def plain(value: Any) -> Any:
     "A trait's value as JSON can hold it."
     return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
 
 
-SKIPPED = ("layout", "tabbable", "tooltip", "comm", "keys")
+SKIPPED = ("layout", "tabbable", "tooltip", "comm", "keys", "asked", "answered", "working")
+
+
+def saved_state(panel: Panel) -> dict[str, Any]:
+    "What a panel shows, as JSON can hold it."
+    names = [name for name in panel.traits(sync=True) if not name.startswith("_") and name not in SKIPPED]
+    return {name: plain(getattr(panel, name)) for name in names}
 
 
 def standing_alone(panel: Panel) -> str:
     "A panel as HTML that draws itself from its state, without kernel or network."
-    names = [name for name in panel.traits(sync=True) if not name.startswith("_") and name not in SKIPPED]
-    state = {name: plain(getattr(panel, name)) for name in names}
-    content = json.dumps(state).replace("<", "\\u003c")  # names and texts may hold tags; inside a script none may open or close
+    # names and texts may hold tags; inside a script none may open or close
+    content = json.dumps(saved_state(panel)).replace("<", "\\u003c")
     script = panel._esm.replace("export default { render };", "") if isinstance(panel._esm, str) else ""
     place = f"panel-{panel.script.partition('.')[0]}-{id(panel)}"
-    return (f'<div id="{place}"></div><style>{front("look.css")}</style><script type="module">{REMEMBERS}{script}\n'
+    return (f'<div id="{place}"></div><style>{front("look.css")}</style><script type="module">{front("saved.js")}{script}\n'
             f'render({{ model: frozen({content}), el: document.getElementById("{place}") }});</script>')
 
 # %% ../../nbs/widgets/00_panel.ipynb #59c087b8

@@ -6,7 +6,12 @@
 __all__ = ['DashboardServer']
 
 # %% ../../nbs/widgets/05_server.ipynb #a4b28ef4
+import asyncio
+import json
+import os
 import socket
+from datetime import timedelta
+from importlib.resources import files
 from ipaddress import ip_address
 from typing import Any
 from weakref import WeakSet
@@ -19,14 +24,32 @@ from tornado.web import RequestHandler
 from traitlets import List, Unicode
 from traitlets.config import Config
 from voila.app import Voila
+from voila.tornado.handler import TornadoVoilaHandler
 
 # %% ../../nbs/widgets/05_server.ipynb #f64ce261
+QUIET, PATIENCE = timedelta(seconds=10), timedelta(seconds=60)  # how long others do nothing, or how long we wait for that
+
+
 class VisitorKernels(AsyncMappingKernelManager):
     "Kernels of readers; the time of a kernel starts when it is first seen outside the pool."
 
     def __init__(self, **options: Any):
         self.taken: WeakSet[Any] = WeakSet()
+        self.wanted = False  # whether a reader waits for a kernel
         super().__init__(**options)
+
+    async def start_kernel(self, **options: Any) -> str:
+        "Start a kernel; the one for the next reader, when the others have drawn their pages or that reader is there."
+        self.wanted, latest = False, utcnow() + PATIENCE
+        ahead = options.get("env", {}).get("VOILA_PREHEAT") == "True"
+        while ahead and self.busy() and not self.wanted and utcnow() < latest:
+            await asyncio.sleep(0.5)
+        started: str = await super().start_kernel(**options)
+        return started
+
+    def busy(self) -> bool:
+        "Whether a kernel is at work, or was a moment ago."
+        return any(k.execution_state != "idle" or utcnow() - k.last_activity < QUIET for k in self._kernels.values())
 
     async def cull_kernel_if_idle(self, kernel_id: str) -> None:
         kernel = self._kernels[kernel_id]
@@ -36,6 +59,24 @@ class VisitorKernels(AsyncMappingKernelManager):
         await super().cull_kernel_if_idle(kernel_id)
 
 # %% ../../nbs/widgets/05_server.ipynb #bdb1c05d
+class DashboardPage(TornadoVoilaHandler):
+    "Voilà's page, by the kernel that is being started if there is one."
+
+    def should_use_rendered_notebook(self, notebook_data: dict[str, Any], pool_size: int, *others: Any) -> bool:
+        self.kernel_manager.wanted = True
+        return pool_size > 0 and (not notebook_data or super().should_use_rendered_notebook(notebook_data, pool_size, *others))
+
+# %% ../../nbs/widgets/05_server.ipynb #28457d36
+def first_screen(source: str) -> dict[str, Any]:
+    "What the page shows until its kernel has drawn it: scripts of panels and their stored states, by panel; none for other models."
+    front = files("hyperlab") / "widgets" / "front"
+    read = lambda *names: "".join((front / name).read_text(encoding="utf-8") for name in names)
+    stored = json.loads(read("first_screen.json")) if source == "nano" else {}
+    panels = [{"name": name, "script": read(f"{name}.js").replace("export default { render };", ""),
+               "state": json.dumps(state).replace("<", "\\u003c")} for name, state in stored.items()]  # fmt: skip
+    return {"source": source, "look": read("look.css"), "common": read("saved.js", "common.js"), "panels": panels}
+
+# %% ../../nbs/widgets/05_server.ipynb #cfb8b85e
 SETTINGS = {
     "Voila": {"ip": "localhost"},
     "VoilaConfiguration": {
@@ -44,7 +85,7 @@ SETTINGS = {
         "default_pool_size": 1,
         "multi_kernel_manager_class": VisitorKernels,
     },
-    "VoilaKernelManager": {"fill_delay": 10.0},  # seconds
+    "VoilaKernelManager": {"fill_delay": 0.0},  # seconds; VisitorKernels says when
     "MappingKernelManager": {"cull_idle_timeout": 300, "cull_interval": 30},  # seconds
 }
 
@@ -95,11 +136,15 @@ class DashboardServer(Voila):
     local_hostnames = List(Unicode(), help="Host names to answer to, besides this machine's own.").tag(config=True)
 
     def __init__(self, **options: Any):
-        super().__init__(**({"config": Config(SETTINGS)} | options))
+        config = Config(SETTINGS)
+        config.VoilaConfiguration.resources = {"first_screen": first_screen(os.environ.get("HYPERLAB_SOURCE", "nano"))}
+        super().__init__(**({"config": config} | options))
 
     def init_handlers(self) -> list[Rule]:
         "Voilà's handlers, for requests to a name of this server."
-        return [Rule(OwnHost(self), super().init_handlers()), Rule(AnyMatches(), WrongHost)]
+        page = lambda h: isinstance(h, tuple) and h[1] is TornadoVoilaHandler
+        own = [(h[0], DashboardPage, *h[2:]) if page(h) else h for h in super().init_handlers()]
+        return [Rule(OwnHost(self), own), Rule(AnyMatches(), WrongHost)]
 
 # %% ../../nbs/widgets/05_server.ipynb #40a85ef9
 #| eval: false

@@ -2,8 +2,10 @@
 
 import importlib.util
 import json
+import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -136,3 +138,5 @@ def test_paths_addresses_and_ids_are_taken_out() -> None:
     text = "/tmp/x/scratch/tmpabc_1234/state, /tmp/x/scratch/work/runs/a, <f at 0x7f3a12b4c5d6>, #T_1a2b3_row0 #T_1a2b3_row1"
     assert tool.still(text, "/tmp/x/scratch") == "tmp/state, runs/a, <f at 0x…>, #T_0_row0 #T_0_row1"
     assert tool.still(f"{ROOT}/nbs/index.ipynb") == "nbs/index.ipynb"
+    used = f"in use by process {os.getpid()} on {socket.gethostname()} since 2026-11-19T06:47:27+00:00"
+    assert tool.still(used, "/tmp/x/scratch") == "in use by process 1234 on this machine since 2026-01-01T00:00:00"

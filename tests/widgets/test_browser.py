@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 import torch
 from served_pages import ROOT, SHOTS, SOURCE, Watched, chromium, free_port, say, served, voila
@@ -98,6 +99,38 @@ def save_files(seen: Watched) -> None:
         seen.page.get_by_role("button", name="npz").click()
     arrays = np.load(io.BytesIO(Path(archive.value.path()).read_bytes()))
     assert any(name.endswith("/down") for name in arrays.files) and all(np.isfinite(arrays[name]).all() for name in arrays.files)
+
+
+def test_the_first_screen_shows_the_map_before_the_kernel_can(
+    browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began = time.monotonic()
+    with voila(tmp_path) as address:
+        up, seen = time.monotonic() - began, Watched(browser)
+        process = psutil.Process(int((tmp_path / "server.pid").read_text()))
+        seen.page.goto(address, wait_until="commit")
+        plane, shown = seen.page.locator("#first-map .hl-plane"), float("nan")
+        if SOURCE == "nano":
+            seen.page.wait_for_selector("#first-map .hl-point")
+            shown = time.monotonic() - began
+            assert not seen.page.locator("#rendered_cells .hl-map").count()
+            points = [point.get_attribute("aria-label") for point in plane.locator(".hl-point").all()]
+            box = plane.bounding_box()
+        said = seen.page.locator("#first-words p").first.text_content() or ""
+        assert "…" in said and "Executing" not in seen.page.locator("body").inner_text()
+        seen.keep("first-screen")
+        seen.page.wait_for_selector("#first-screen", state="detached")
+        live, alive = time.monotonic() - began, process.children(recursive=True)
+        count = sum("ipykernel_launcher" in " ".join(child.cmdline()) for child in alive)
+        assert count == 1, f"{count} kernels were started for one reader"
+        seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
+        if SOURCE == "nano":  # nothing jumps
+            plane = seen.page.locator("#rendered_cells .hl-map .hl-plane")
+            assert [point.get_attribute("aria-label") for point in plane.locator(".hl-point").all()] == points
+            assert all(abs(plane.bounding_box()[side] - box[side]) < 20 for side in box)
+        busy = f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
+        say(capsys, f"cold start: server up {up:.1f} s, map shown {shown:.1f} s, all live {live:.1f} s ({busy})")
+        assert seen.clean(), (seen.errors, seen.outside)
 
 
 def test_voila_moves_by_keyboard_and_asks_for_nothing_outside(
@@ -324,7 +357,7 @@ def opened_early(browser: Any, folder: Path, panel: Any) -> Watched:
     start = {n: panel_module.plain(panel.traits()[n].default()) for n in names}
     state = {n: panel_module.plain(getattr(panel, n)) for n in names}
     facts = f"const start = {json.dumps(start)}, state = {json.dumps(state)};"
-    script = "\n".join([panel_module.REMEMBERS, panel._esm.replace("export default { render };", ""), facts, LATE])
+    script = "\n".join([front("saved.js"), panel._esm.replace("export default { render };", ""), facts, LATE])
     head = f'<meta charset="utf-8"><style>{front("look.css")}</style>'
     (folder / "early.html").write_text(f'{head}<body><script type="module">{script}</script></body>', encoding="utf-8")
     seen = Watched(browser)

@@ -1,9 +1,13 @@
 """Panels without a browser: every method, one task and two hundred, saved pages, and files that are what they say."""
 
 import asyncio
+import base64
 import io
 import json
 import re
+import runpy
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -11,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import SMALL, TASKS, awaken, tiny_backbone
+from conftest import PROJECT, SMALL, TASKS, awaken, tiny_backbone
 from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
@@ -61,7 +65,7 @@ def test_a_saved_page_holds_its_state_and_asks_for_nothing() -> None:
     assert state["mixture"] == mixer.mixture and state["text"] == "a </script> happy cat"
 
 
-@pytest.mark.parametrize("name", ["common.js", "mixer.js", "inspector.js", "map.js", "runboard.js", "header.js", "look.css"])
+@pytest.mark.parametrize("name", sorted(p.name for p in Path(hl.__file__).parent.glob("widgets/front/*.*")))
 def test_the_front_fetches_nothing(name: str) -> None:
     text = front(name).replace("http://www.w3.org/2000/svg", "")
     assert not re.search(r"https?://|\bimport\s*\(|fetch\(|XMLHttpRequest|@import", text)
@@ -192,3 +196,29 @@ def test_work_that_fails_says_so_and_a_process_apart_does_not_stop_the_loop() ->
         assert panel.notice.startswith("dividing: ") and "zero" in panel.notice
 
     asyncio.run(asyncio.wait_for(visit(), 60))
+
+
+def test_the_stored_first_screen_is_what_the_shipped_model_shows() -> None:
+    tool = runpy.run_path(str(PROJECT / "tools" / "first_screen.py"))
+    stored, live = json.loads(front("first_screen.json")), tool["first_states"]()
+
+    def same(a: object, b: object, where: str) -> None:
+        if isinstance(a, dict) and isinstance(b, dict):
+            assert a.keys() == b.keys(), f"{where}: run tools/first_screen.py"
+            if "base64" in a and "codes" not in where:
+                drawn, now = (np.frombuffer(base64.b64decode(x["base64"]), np.float32) for x in (a, b))
+                assert drawn.shape == now.shape and np.allclose(drawn, now, atol=1e-3), f"{where}: run tools/first_screen.py"
+            else:
+                for name in a:
+                    same(a[name], b[name], f"{where}.{name}")
+        elif isinstance(a, list) and all(isinstance(x, float) for x in a):
+            assert np.allclose(a, b, atol=1e-3), f"{where}: run tools/first_screen.py"
+        else:
+            assert a == b, f"{where}: run tools/first_screen.py"
+
+    same(stored, live, "first screen")
+
+
+def test_the_server_starts_without_torch() -> None:
+    code = "import sys, hyperlab.widgets.server as s; assert s.first_screen('nano')['panels'] and 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
