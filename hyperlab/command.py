@@ -38,7 +38,9 @@ def first_words(text: str, width: int = 58) -> str:
     return textwrap.shorten(head, width, placeholder=" …").replace("%", "%%")
 
 # %% ../nbs/serving/07_command.ipynb #9aa6ce18
-TYPES: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": lambda text: {"true": True, "false": False}[text.lower()]}
+TYPES: dict[str, Callable[[str], Any]] = {
+    "int": int, "float": float, "bool": lambda text: {"true": True, "false": False}[text.lower()],
+}  # fmt: skip
 
 
 def read_parameter(text: str, kind: str) -> Any:
@@ -126,7 +128,7 @@ def dashboard_command(words: Sequence[str]) -> int:
         if place:
             os.environ[name] = str(Path(place).absolute()) if Path(place).exists() else place
     server = importlib.import_module("hyperlab.widgets.server")
-    template = Path(server.__file__).parent / "front" / "jupyter"
+    template = Path(str(server.__file__)).parent / "front" / "jupyter"
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(template), os.environ.get("JUPYTER_PATH")]))
     server.DashboardServer.launch_instance([str(notebooks_folder() / "dashboard.ipynb"), f"--port={given.port}", *rest])
     return 0
