@@ -135,7 +135,8 @@ def ring(corners: int, radius: float, turn: float = 0.0, inner: float | None = N
 
 UPPER, LOWER = [(-1, -0.4), (-0.4, -0.4), (-0.4, -1)], [(-1, 0.4), (-0.4, 0.4), (-0.4, 1)]  # the left half of a plus
 PLUS = [*UPPER, *((-x, y) for x, y in reversed(UPPER)), *((-x, y) for x, y in LOWER), *reversed(LOWER)]
-CORNERS = {
+Corners = list[tuple[float, float]]
+CORNERS: dict[str, Corners] = {
     "square": [(-1, -1), (1, -1), (1, 1), (-1, 1)],
     "diamond": ring(4, 1.3),
     "triangle-up": [(0, -1), (1.15, 0.5), (-1.15, 0.5)],
@@ -146,7 +147,7 @@ CORNERS = {
     "hexagon": ring(6, 1),
     "pentagon": ring(5, 1),
 }
-LINES = {"line-ns": [(0, -1.4), (0, 1.4)], "line-ew": [(-1.4, 0), (1.4, 0)]}
+LINES: dict[str, Corners] = {"line-ns": [(0, -1.4), (0, 1.4)], "line-ew": [(-1.4, 0), (1.4, 0)]}
 
 # %% ../../nbs/analysis/07_svg.ipynb #2cb542e2
 def marker_symbol(name: str, x: float, y: float, radius: float, **look: Any) -> str:
