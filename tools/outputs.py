@@ -106,6 +106,7 @@ def still(text: str, scratch: str = "") -> str:
     if scratch:
         text = re.sub(rf"\b{os.getpid()}\b", "1234", text).replace(f"on {socket.gethostname()}", "on this machine")
     text = re.sub(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?", "2026-01-01T00:00:00", text)
+    text = re.sub(r"\b(127\.0\.0\.1|localhost):\d{4,5}\b", r"\1:8000", text)  # a free port
     text = text.replace(f"{ROOT}/", "").replace(str(Path.home()), "~")
     text = re.sub(r"\b0x[0-9a-f]{6,}", "0x…", text)
     text = re.sub(r"<style scoped>.*?</style>\n?", "", text, flags=re.S)  # a table looks like its page

@@ -1,11 +1,17 @@
 # Written by tools/make_stubs.py from what the modules export.
 from . import adapter_weights as adapter_weights
+from . import figure_axes as figure_axes
+from . import figure_marks as figure_marks
+from . import figure_sides as figure_sides
 from . import figures as figures
+from . import house_style as house_style
 from . import interpolation as interpolation
 from . import palette as palette
 from . import probes as probes
 from . import similarity as similarity
+from . import static_figures as static_figures
 from . import statistics as statistics
+from . import svg as svg
 from . import task_vectors as task_vectors
 from .adapter_weights import (
     dead_units as dead_units,
@@ -17,6 +23,46 @@ from .adapter_weights import (
     site_norms as site_norms,
     unit_activations as unit_activations,
     weights_of as weights_of,
+)
+from .figure_axes import (
+    Axis as Axis,
+    AxisScale as AxisScale,
+    Reach as Reach,
+    font_of as font_of,
+    ranged_axis as ranged_axis,
+    scale_of as scale_of,
+    short_number as short_number,
+    ticks_of as ticks_of,
+    title_text as title_text,
+    whole_figure as whole_figure,
+)
+from .figure_marks import (
+    Block as Block,
+    blocks_of as blocks_of,
+    box_place as box_place,
+    draw_bars as draw_bars,
+    draw_box as draw_box,
+    draw_heat as draw_heat,
+    draw_points as draw_points,
+    heat_range as heat_range,
+    line_look as line_look,
+    line_path as line_path,
+    mode_of as mode_of,
+    reaches_of as reaches_of,
+    shades_of as shades_of,
+    trace_colour as trace_colour,
+)
+from .figure_sides import (
+    Frame as Frame,
+    Legend as Legend,
+    bar_width as bar_width,
+    draw_colour_bar as draw_colour_bar,
+    draw_legend as draw_legend,
+    draw_note as draw_note,
+    draw_shape as draw_shape,
+    extra_reaches as extra_reaches,
+    inside_panel as inside_panel,
+    legend_of as legend_of,
 )
 from .figures import (
     explained_figure as explained_figure,
@@ -32,6 +78,9 @@ from .figures import (
     similarity_figure as similarity_figure,
     task_map as task_map,
     tree_figure as tree_figure,
+)
+from .house_style import (
+    styled as styled,
 )
 from .interpolation import (
     PathPoint as PathPoint,
@@ -51,8 +100,6 @@ from .palette import (
     colouring as colouring,
     family_colour as family_colour,
     family_shape as family_shape,
-    house_style as house_style,
-    styled as styled,
 )
 from .probes import (
     Instances as Instances,
@@ -78,6 +125,9 @@ from .similarity import (
     nearest_tasks as nearest_tasks,
     similarity_by_site as similarity_by_site,
 )
+from .static_figures import (
+    static_svg as static_svg,
+)
 from .statistics import (
     Comparison as Comparison,
     Question as Question,
@@ -92,6 +142,17 @@ from .statistics import (
     slow_scorer as slow_scorer,
     units as units,
     weighted_metric as weighted_metric,
+)
+from .svg import (
+    Spec as Spec,
+    element as element,
+    marker_look as marker_look,
+    marker_symbol as marker_symbol,
+    pixel as pixel,
+    text_lines as text_lines,
+    text_size as text_size,
+    wrapped as wrapped,
+    write_text as write_text,
 )
 from .task_vectors import (
     EVERYWHERE as EVERYWHERE,

@@ -17,6 +17,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, PretrainedConfig
 
+from ..analysis.house_style import styled
 from .measuring import StepMemory, adamw_step, steady_memory, time_interleaved
 from ..core.backbones import load_backbone, meta_backbone, parameter_count, shape_of
 from ..core.errors import check_names
@@ -223,9 +224,8 @@ def trade_off(compared: "pd.DataFrame") -> "go.Figure":
     marker = {"size": 60 * size.pow(0.5), "opacity": 0.6}
     figure = go.Figure(go.Scatter(x=compared["trained %"], y=compared["GLUE, paper"], mode="markers+text", text=compared.index,
                                   textposition="top center", marker=marker, hovertext=text, hoverinfo="text"))  # fmt: skip
-    figure.update_xaxes(type="log", title="trained parameters, % of the backbone (measured here)")
-    figure.update_yaxes(title="mean score on GLUE (as the paper reports for T5-base)")
-    return figure.update_layout(title="Score, parameters and memory (size of the circles, measured here)", template="plotly_white")
+    x, y = "trained parameters, % of the backbone (measured here)", "mean score on GLUE (as the paper reports for T5-base)"
+    return styled(figure.update_xaxes(type="log"), "Score, parameters and memory (size of the circles, measured here)", x, y)
 
 # %% ../../nbs/bench/01_contenders.ipynb #cd4bbcd9
 def peft_contenders() -> dict[str, Contender]:

@@ -304,7 +304,8 @@ def bench_figure(result: BenchResult) -> "go.Figure":
     "Each contender's share of full fine-tuning, with the floor as a line."
     import plotly.graph_objects as go
 
-    from hyperlab.analysis.palette import OKABE_ITO, styled
+    from hyperlab.analysis.house_style import styled
+    from hyperlab.analysis.palette import OKABE_ITO
 
     shown = [row for row in result.rows if row.ratio_full is not None][::-1]
     bars = go.Bar(

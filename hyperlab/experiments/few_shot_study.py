@@ -283,7 +283,7 @@ def shot_curves(fits: "pd.DataFrame", by: str = "method", columns: int = 4) -> "
     "Score over the number of examples, one panel per target, one line with a band for each value of `by`."
     from plotly.subplots import make_subplots
 
-    from hyperlab.analysis.palette import styled
+    from hyperlab.analysis.house_style import styled
 
     targets, names = list(dict.fromkeys(fits["task"])), list(dict.fromkeys(fits[by]))
     rows = -(-len(targets) // columns)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.palette import OKABE_ITO, styled
+from ..analysis.house_style import styled
+from ..analysis.palette import OKABE_ITO
 from ..analysis.probes import linear_probe
 from ..core.backbones import read_config
 from ..core.errors import check_names

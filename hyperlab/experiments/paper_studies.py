@@ -271,7 +271,8 @@ def study_plot(table: "pd.DataFrame", title: str) -> "go.Figure":
     "How every variant changes the score against the first one: measured, and as the paper reports it."
     import plotly.graph_objects as go
 
-    from hyperlab.analysis.palette import OKABE_ITO, styled
+    from hyperlab.analysis.house_style import styled
+    from hyperlab.analysis.palette import OKABE_ITO
 
     named = zip(table["variant"], table["options"], strict=True)
     labels = [f"{variant} ({options})" if options else str(variant) for variant, options in named]
@@ -357,7 +358,7 @@ def size_curves(runs: "pd.DataFrame") -> "go.Figure":
     "Score over the number of training examples per task, one line per method, with a band of one standard deviation."
     import plotly.graph_objects as go
 
-    from hyperlab.analysis.palette import styled
+    from hyperlab.analysis.house_style import styled
 
     figure, done = go.Figure(), chosen_runs(runs)
     for number, method in enumerate(dict.fromkeys(done["method"])):

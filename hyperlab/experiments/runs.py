@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..analysis.house_style import styled
 from ..analysis.statistics import Comparison, Question, compare_answers, comparison_table
 from ..data.benchmarks import as_in_paper, task
 from ..data.prompts import Classes, style
@@ -118,8 +119,7 @@ def curves(chosen: Run | Iterable[Run], what: str = "loss") -> "go.Figure":
         line = log.dropna(subset=[what])
         figure.add_scatter(x=line["step"], y=line[what], mode="lines+markers", name=run.name)
     unit = "loss per target token" if what == "loss" else what if what in ("learning_rate", "gradient_norm") else f"{what}, percent"
-    figure.update_layout(title=f"{what} over training", xaxis_title="update", yaxis_title=unit, template="plotly_white")
-    return figure
+    return styled(figure, f"{what} over training", "update", unit)
 
 # %% ../../nbs/experiments/00_runs.ipynb #999526c5
 def cost_of_run(run: Run) -> "pd.Series":

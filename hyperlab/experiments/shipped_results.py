@@ -137,7 +137,8 @@ def score_picture() -> "go.Figure":
     import plotly.graph_objects as go
 
     from hyperlab.analysis.figures import label_sides
-    from hyperlab.analysis.palette import OKABE_ITO, styled
+    from hyperlab.analysis.house_style import styled
+    from hyperlab.analysis.palette import OKABE_ITO
 
     table = method_table()
     table = table[table.backbone == "nano"].sort_values("trained")

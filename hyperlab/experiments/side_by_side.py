@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.palette import OKABE_ITO, Colouring, colouring, house_style, styled
+from ..analysis.house_style import house_style, styled
+from ..analysis.palette import OKABE_ITO, Colouring, colouring
 from ..analysis.task_vectors import project
 from ..core.files import asset, read_json, write_json
 from ..core.model import AdaptedModel, load

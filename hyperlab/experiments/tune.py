@@ -240,7 +240,7 @@ def tune_picture(tuned: Tuned) -> "go.Figure":
     "Average on validation against the learning rate, one line for each rung."
     import plotly.graph_objects as go
 
-    from hyperlab.analysis.palette import styled
+    from hyperlab.analysis.house_style import styled
 
     figure = go.Figure()
     for steps in tuned.budget.rungs:
