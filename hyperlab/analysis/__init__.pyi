@@ -7,6 +7,7 @@ from . import figures as figures
 from . import house_style as house_style
 from . import interpolation as interpolation
 from . import palette as palette
+from . import patching as patching
 from . import probes as probes
 from . import similarity as similarity
 from . import static_figures as static_figures
@@ -21,6 +22,7 @@ from .adapter_weights import (
     singular_values as singular_values,
     site_norm as site_norm,
     site_norms as site_norms,
+    token_units as token_units,
     unit_activations as unit_activations,
     weights_of as weights_of,
 )
@@ -83,15 +85,20 @@ from .house_style import (
     styled as styled,
 )
 from .interpolation import (
+    Example as Example,
     PathPoint as PathPoint,
     answer as answer,
+    answer_likelihoods as answer_likelihoods,
     at_hand as at_hand,
+    example_rows as example_rows,
     example_text as example_text,
     known_answers as known_answers,
+    known_scales as known_scales,
     mixes_tasks as mixes_tasks,
     mixture_distance as mixture_distance,
     normalised as normalised,
     path_scores as path_scores,
+    path_steps as path_steps,
     sample_split as sample_split,
 )
 from .palette import (
@@ -100,6 +107,11 @@ from .palette import (
     colouring as colouring,
     family_colour as family_colour,
     family_shape as family_shape,
+)
+from .patching import (
+    patch_effects as patch_effects,
+    switched_off as switched_off,
+    unit_count as unit_count,
 )
 from .probes import (
     Instances as Instances,

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['weights_of', 'singular_values', 'site_norm', 'effective_rank', 'site_norms', 'hypernetwork_rank', 'unit_activations',
-           'reacting_units', 'dead_units']
+           'reacting_units', 'dead_units', 'token_units']
 
 # %% ../../nbs/analysis/04_adapter_weights.ipynb #a7f7e535
 from collections.abc import Mapping, Sequence
@@ -42,18 +42,21 @@ def linear_part(weights: Mapping[str, Tensor]) -> Tensor:
     return largest.reshape(largest.shape[0] if largest.dim() > 1 else 1, -1)
 
 # %% ../../nbs/analysis/04_adapter_weights.ipynb #4e12be54
-def singular_values(weights: Mapping[str, Tensor]) -> np.ndarray:
-    "Singular values of a site's weights, largest first, those of rounding left out."
+def singular_values(weights: Mapping[str, Tensor], minus: Mapping[str, Tensor] | None = None) -> np.ndarray:
+    "Singular values of a site's linear part, less that of other weights, largest first, those of rounding left out."
     if {"up", "down"} <= weights.keys():  # of U D without the large product: U = Q R
-        matrix = torch.linalg.qr(weights["up"].float())[1] @ weights["down"].float()
+        up, down = weights["up"].float(), weights["down"].float()
+        if minus is not None:  # U D - U' D' = [U, -U'] [D; D']
+            up, down = torch.cat([up, -minus["up"].float()], 1), torch.cat([down, minus["down"].float()])
+        matrix = torch.linalg.qr(up)[1] @ down
     else:
-        matrix = linear_part(weights)
+        matrix = linear_part(weights) - (0 if minus is None else linear_part(minus))
     return np.asarray(torch.linalg.svdvals(matrix.cpu()).numpy())
 
 
-def site_norm(weights: Mapping[str, Tensor]) -> float:
-    "The Frobenius norm of the linear part."
-    return float(np.sqrt((singular_values(weights) ** 2).sum()))
+def site_norm(weights: Mapping[str, Tensor], minus: Mapping[str, Tensor] | None = None) -> float:
+    "The Frobenius norm of the linear part, or of its difference from that of other weights."
+    return float(np.sqrt((singular_values(weights, minus) ** 2).sum()))
 
 
 def effective_rank(values: np.ndarray) -> float:
@@ -62,14 +65,20 @@ def effective_rank(values: np.ndarray) -> float:
     share = share[share > 0]
     return float(np.exp(-(share * np.log(share)).sum())) if len(share) else 0.0
 
-# %% ../../nbs/analysis/04_adapter_weights.ipynb #2e19eaaa
-def site_norms(model: AdaptedModel, tasks: Sequence[TaskLike] | None = None, text: str | None = None) -> "pd.DataFrame":
+# %% ../../nbs/analysis/04_adapter_weights.ipynb #a06266b7
+def site_norms(
+    model: AdaptedModel,
+    tasks: Sequence[TaskLike] | None = None,  # the model's own if None
+    text: str | None = None,  # for weights that depend on it
+    against: TaskLike | None = None,  # a task or mixture whose weights are taken off
+) -> "pd.DataFrame":
     "The Frobenius norm of the linear part, one row per task and one column per site."
     import pandas as pd
 
     chosen: Sequence[Any] = list(model.tasks) if tasks is None else tasks
     found = [weights_of(model, task, text) for task in chosen]
-    rows = [{site: site_norm(w) for site, w in weights.items() if w} for weights in found]
+    other = None if against is None else weights_of(model, against, text)
+    rows = [{site: site_norm(w, None if other is None else other[site]) for site, w in weights.items() if w} for weights in found]
     return pd.DataFrame(rows, index=[task if isinstance(task, str) else "mixture" for task in chosen])
 
 
@@ -124,17 +133,25 @@ class Reaction:
     activation: float
     token: str
 
+
+def pieces(model: AdaptedModel, ids: Sequence[int]) -> list[str]:
+    "Tokens as a reader knows them, with a space where a word begins."
+    return [str(token).replace("▁", " ").replace("Ġ", " ") for token in model.tokenizer.convert_ids_to_tokens(list(ids))]
+
 # %% ../../nbs/analysis/04_adapter_weights.ipynb #278260b8
-def reacting_units(model: AdaptedModel, text: str, task: TaskLike | None = None, top: int = 8) -> list[Reaction]:
-    "The hidden units that react most to a text, strongest first."
-    inputs = model.tokenize(text)
-    tokens = model.tokenizer.convert_ids_to_tokens(inputs["input_ids"][0].tolist())
-    found = []
+def reacting_units(
+    model: AdaptedModel, text: str, task: TaskLike | None = None, top: int = 8, against: TaskLike | None = None
+) -> list[Reaction]:
+    "The hidden units that react most to a text, or most unlike those of another task, strongest first."
+    tokens = pieces(model, model.tokenize(text)["input_ids"][0].tolist())
+    other = {} if against is None else unit_activations(model, text, against)
+    found, reader = [], next(iter(family_of(model.config).stacks))
     for site, seen in unit_activations(model, text, task).items():
-        strength, position = seen[0].abs().max(0)
+        seen = seen - other.get(site, 0)
+        _, position = seen[0].abs().max(0)
         for unit in range(seen.shape[-1]):
             where = int(position[unit])
-            word = tokens[where] if site.startswith("encoder") else "(answer)"
+            word = tokens[where].strip() if site.startswith(reader) else "(answer)"
             found.append(Reaction(site, unit, float(seen[0, where, unit]), word))
     return sorted(found, key=lambda r: -abs(r.activation))[:top]
 
@@ -150,3 +167,38 @@ def dead_units(
         moves = rows.std(0, correction=0)
         found[site] = [int(i) for i in torch.nonzero(moves <= least * moves.max()).flatten()]
     return found
+
+# %% ../../nbs/analysis/04_adapter_weights.ipynb #2efd120e
+@dataclass(frozen=True)
+class TokenUnits:
+    "What the hidden units of a site do at each token."
+
+    tokens: list[str]  # L, as a reader knows them
+    activations: Tensor  # (L, D)
+
+# %% ../../nbs/analysis/04_adapter_weights.ipynb #24bf81c4
+@torch.no_grad()
+def token_units(
+    model: AdaptedModel,
+    text: str,
+    site: str,
+    task: TaskLike | None = None,
+    most: int = 16,  # tokens of the answer
+    writer: TaskLike | None = None,  # whose answer the decoder reads; that of the task itself if None
+) -> TokenUnits:
+    "What the hidden units of a site do at each token of a text, or of the answer that the model writes; none without units."
+    inputs, units, alone = model.tokenize(text), HiddenUnits(), not has_encoder(model.config)
+    answers = not alone and site.startswith("decoder")
+    more: dict[str, Tensor] = {}
+    if not alone:
+        start = getattr(model.config, "decoder_start_token_id", 0) or 0
+        more["decoder_input_ids"] = torch.full((1, 1), start, device=model.device)
+    if answers:
+        more["decoder_input_ids"] = model.generate(inputs["input_ids"], task=writer or task, max_new_tokens=most)[:, :-1]
+    with model.observing(units):
+        model(**inputs, **more, task=task)
+    seen = next((found for where, found in units.seen.items() if str(where) == site), None)
+    if seen is None:
+        return TokenUnits([], torch.zeros(0, 0))
+    tokens = pieces(model, (more["decoder_input_ids"] if answers else inputs["input_ids"])[0].tolist())
+    return TokenUnits(["(start)", *tokens[1:]] if answers else tokens, seen[0].float())

@@ -15,13 +15,22 @@ import numpy as np
 import traitlets
 from torch import Tensor
 
-from ..analysis.adapter_weights import effective_rank, reacting_units, singular_values, site_norm, site_norms, weights_of
-from ..analysis.interpolation import example_text, normalised
+from hyperlab.analysis.adapter_weights import (
+    effective_rank,
+    reacting_units,
+    singular_values,
+    site_norm,
+    site_norms,
+    token_units,
+    weights_of,
+)
+from ..analysis.interpolation import answer, example_rows, example_text, normalised
+from ..analysis.patching import patch_effects, switched_off, unit_count
 from ..core.errors import check_names
 from ..core.model import AdaptedModel
 from ..core.sites import Site
-from .panel import Panel, open_model, task_facts
-from .task_mixer import matrix_rows
+from .panel import Panel, Steps, open_model, task_facts
+from .task_mixer import answer_view, matrix_rows, origins
 
 # %% ../../nbs/widgets/02_adapter_inspector.ipynb #d33d1092
 UNITS = {"down": ("unit", "feature"), "up": ("unit", "feature"), "prompt": ("token", "feature")}
@@ -43,23 +52,25 @@ def largest(pictures: list[dict[str, Any]]) -> float:
     return float(np.quantile(numbers, 0.995)) or float(numbers.max())
 
 # %% ../../nbs/widgets/02_adapter_inspector.ipynb #f114fa39
-def site_fact(site: Site, weights: Mapping[str, Tensor]) -> dict[str, Any]:
-    "What the overview says of a site."
-    return {"name": str(site), "row": f"{site.stack[:3]} · {site.place}", "layer": site.layer, "norm": site_norm(weights)}
+def site_fact(site: Site, weights: Mapping[str, Tensor], minus: Mapping[str, Tensor] | None = None) -> dict[str, Any]:
+    "What the overview says of a site; its norm is that of the difference, where another task's weights are taken off."
+    place = {"name": str(site), "row": f"{site.stack[:3]} · {site.place}", "layer": site.layer}
+    return place | {"norm": site_norm(weights, minus) if weights else None, "units": unit_count(weights)}
 
 
 def site_view(weights: Mapping[str, Tensor], minus: Mapping[str, Tensor] | None, title: str) -> dict[str, Any]:
     "The weights of a site as pictures, with their spectrum; less those of another task where given."
     found = weights if minus is None else {k: w - minus[k] for k, w in weights.items()}
     pictures = [picture(name, w, minus is not None) for name, w in sorted(found.items(), key=lambda pair: -pair[1].numel())]
-    values = singular_values(found)
+    values = singular_values(weights, minus)
     shown = {"pictures": pictures, "limit": largest(pictures), "title": title}
     return shown | {"spectrum": values.tolist(), "rank": effective_rank(values)}
 
 
 def in_words(task: str | Mapping[str, float]) -> str:
     "A task or mixture as a title says it."
-    return task if isinstance(task, str) else " + ".join(f"{w:.2f} {n}" for n, w in task.items())
+    parts = {task: 1.0} if isinstance(task, str) else task
+    return next(iter(parts)) if len(parts) == 1 else " + ".join(f"{w:.2f} {n}" for n, w in parts.items())
 
 # %% ../../nbs/widgets/02_adapter_inspector.ipynb #31de0a51
 def as_npz(weights: Mapping[str, Mapping[str, Tensor]]) -> bytes:
@@ -81,6 +92,60 @@ def as_safetensors(weights: Mapping[str, Mapping[str, Tensor]]) -> bytes:
 EXPORTS = {"npz": as_npz, "safetensors": as_safetensors}
 
 # %% ../../nbs/widgets/02_adapter_inspector.ipynb #276d7d71
+def token_view(model: AdaptedModel, text: str, site: str, mixture: Mapping[str, float], against: str) -> dict[str, Any]:
+    "Activations of a site's units (rows) at the tokens of a text or answer, less those of another task; empty without units."
+    found = token_units(model, text, site, dict(mixture))
+    if not found.tokens:
+        return {}
+    seen = found.activations
+    if against:
+        seen = seen - token_units(model, text, site, against, writer=dict(mixture)).activations
+    rows = matrix_rows(seen.T)
+    limit = float(np.quantile(np.abs(np.asarray(rows)), 0.995)) or float(np.abs(np.asarray(rows)).max())
+    return {"tokens": found.tokens, "rows": rows, "limit": limit, "site": site}
+
+
+def switched_view(inspector: "AdapterInspector") -> dict[str, Any]:
+    "What the model answers as it is, and with the chosen parts switched off."
+    model, mixture, text = inspector.model, inspector.chosen, inspector.text
+    sources = origins(list(mixture), {task["name"]: task["parts"] for task in inspector.tasks if "parts" in task})
+    before = answer_view(model, mixture, text, False, sources)
+    with model.acting(switched_off(inspector.weights(mixture), inspector.off)):
+        after = answer_view(model, mixture, text, False, sources)
+    words = zip(before["probabilities"], after["probabilities"], strict=True)
+    scales = zip(before["scales"], after["scales"], strict=True)
+    changes = [{"word": a["word"], "before": a["p"], "after": b["p"]} for a, b in words]
+    means = [{"low": a["low"], "high": a["high"], "before": a["mean"], "after": b["mean"]} for a, b in scales]
+    return {"before": before["text"], "after": after["text"], "words": changes, "means": means}
+
+
+def patch_work(inspector: "AdapterInspector", other: str, rows: bool) -> Steps:
+    "The effect of every site on an answer, site by site: on the text, or on validation rows of the tasks in the mixture."
+    model, mixture, shown = inspector.model, inspector.chosen, dict[str, Any]()
+    place = {str(s): {"name": str(s), "row": f"{s.stack[:3]} · {s.place}", "layer": s.layer} for s in model.sites}
+    if rows:
+        sources = origins(list(mixture), {task["name"]: task["parts"] for task in inspector.tasks if "parts" in task})
+        found = [row for name in sources for row in example_rows(model, name, 8)]
+        texts, answers = [row.text for row in found], [row.gold for row in found]
+        if not texts:
+            raise ValueError(f"expected tasks with rows on this machine, received {', '.join(sources)}: take the text instead")
+    else:
+        texts, answers = [inspector.text], [answer(model, inspector.text, mixture, []).text]
+    shown = {"of": in_words(mixture), "other": other, "answer": "" if rows else answers[0], "count": len(texts), "rows": rows}
+    effects: list[dict[str, Any]] = []
+    whole = None
+    try:
+        for effect in patch_effects(model, texts, answers, mixture, other or None):
+            if effect.site:
+                effects.append(place[effect.site] | {"change": effect.mean})
+            else:
+                whole = effect.mean
+            inspector.patch = shown | {"effects": list(effects), "all": whole, "done": False}
+            yield len(effects), len(place) + 1
+    finally:
+        inspector.patch = shown | {"effects": effects, "all": whole, "done": True}
+
+# %% ../../nbs/widgets/02_adapter_inspector.ipynb #1bf797e5
 class AdapterInspector(Panel):
     "The weights that act at each site, for any method, task or mixture."
 
@@ -89,76 +154,118 @@ class AdapterInspector(Panel):
     sites: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     site = traitlets.Unicode("").tag(sync=True)
     mixture: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
-    task = traitlets.Unicode("").tag(sync=True)  # instead of the mixture
     against = traitlets.Unicode("").tag(sync=True)
     text = traitlets.Unicode("").tag(sync=True)
+    off: "traitlets.List[Any]" = traitlets.List().tag(sync=True)  # sites, and units as 'site/number'
     view: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     norms: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     reactions: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
+    units: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    switched: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    patch: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     about = traitlets.Unicode("").tag(sync=True)
     wide = True
 
     def __init__(
         self,
         source: AdaptedModel | str | Path,  # a model, or the folder of a checkpoint or run
-        task: str = "",  # shown first; empty for the mixture
+        task: str | Mapping[str, float] = "",  # shown first, a task or a mixture; empty for the first task
         site: str | None = None,
         text: str | None = None,  # for the units that react
     ):
         self.model = open_model(source).eval()
         names, sites = self.model.tasks, [str(s) for s in self.model.sites]
-        check_names("task", [task] if task else [], names)
+        first = dict(task) if isinstance(task, Mapping) else {task or names[0]: 1.0}
+        check_names("task", list(first), names)
         check_names("site", [site] if site else [], sites)
         nothing = "" if sites else f"{self.model.method.title} keeps no weights at sites: there is nothing to open here."
         start = example_text(self.model, names[0]) if text is None else text
-        super().__init__(tasks=task_facts(names), task=task, site=site or (sites[0] if sites else ""), text=start, about=nothing)
-        self.mixture = {names[0]: 1.0}
-        if sites:
-            self.show_norms()
-        if sites and task:  # a mixture has been drawn already
-            self.show()
+        self.drawn: Any = None
+        super().__init__(tasks=task_facts(names), about=nothing)
+        with self.hold_trait_notifications():
+            self.site, self.text, self.mixture = site or (sites[0] if sites else ""), start, normalised(first, names)
 
     def weights(self, task: Any) -> dict[str, dict[str, Tensor]]:
         "The weights of a task or mixture; of the text where they depend on it."
-        return weights_of(self.model, task, self.text.strip() or ".")
+        return weights_of(self.model, task, self.text)
 
     @property
-    def chosen(self) -> Any:
-        "The task or mixture that is looked at."
-        return self.task or normalised(self.mixture, self.model.tasks)
+    def chosen(self) -> dict[str, float]:
+        "The mixture that is looked at."
+        return normalised(self.mixture, self.model.tasks)
+
+    @property
+    def silent(self) -> bool:
+        "Whether there is nothing to show until somebody types a text."
+        return self.model.reads_input and not self.text.strip()
+
+    @traitlets.observe("mixture", "text", "site", "against", "off")
+    def _moved(self, change: Any) -> None:
+        now = (dict(self.mixture), self.text, self.site, self.against, tuple(self.off))
+        if self.site and self.mixture and now != self.drawn:
+            self.drawn = now
+            self.show()
+
+    @traitlets.observe("tasks", "against")
+    def _compared(self, change: Any) -> None:
+        if self.site:
+            self.show_norms()
 
     def show(self) -> None:
-        "Draw the chosen site, and the units that react to the text."
-        weights = self.weights(self.chosen)
-        self.sites = [site_fact(s, weights[str(s)]) for s in self.model.sites if weights.get(str(s))]
-        if found := weights.get(self.site):
-            minus, less = (self.weights(self.against)[self.site], f", minus {self.against}") if self.against else (None, "")
-            self.view = site_view(found, minus, f"{self.site.replace('.', ' · ')}, for {in_words(self.chosen)}{less}")
-        units = reacting_units(self.model, self.text, self.chosen) if self.text.strip() else []
+        "Draw the chosen site, and what its units and switches do to the text."
+        typed = bool(self.text.strip())
+        self.about = f"{self.model.method.title} writes its weights from a text: type one to see them." if self.silent else ""
+        weights = {} if self.silent else self.weights(self.chosen)
+        other = self.weights(self.against) if self.against and weights else {}
+        here = [s for s in self.model.sites if weights.get(str(s)) or not weights]
+        self.sites = [site_fact(s, weights.get(str(s), {}), other.get(str(s))) for s in here]
+        found, less = weights.get(self.site), f", minus {self.against}" if self.against else ""
+        title = f"{self.site.replace('.', ' · ')}, for {in_words(self.chosen)}{less}"
+        self.view = site_view(found, other.get(self.site), title) if found else {}
+        units = reacting_units(self.model, self.text, self.chosen, against=self.against or None) if typed else []
         self.reactions = [vars(unit) for unit in units]
+        self.units = token_view(self.model, self.text, self.site, self.chosen, self.against) if typed and units else {}
+        self.switched = switched_view(self) if typed and self.off else {}
+        if self.silent == bool(self.norms):
+            self.show_norms()
 
     def show_norms(self, most: int = 60) -> None:
-        "Draw the norms of all tasks, or of the first `most`."
-        table = site_norms(self.model, self.model.tasks[:most], self.text.strip() or ".").round(4)
-        self.norms = {"tasks": list(table.index), "sites": list(table.columns), "rows": table.to_numpy().tolist()}
-
-    @traitlets.observe("mixture")
-    def _mixed(self, change: Any) -> None:
-        if self.site and not self.task:
-            self.show()
+        "Draw the norms of all tasks, or of the first `most`; of their differences from another task, where one is chosen."
+        if self.silent or not self.site:
+            self.norms = {}
+            return
+        table = site_norms(self.model, self.model.tasks[:most], self.text, self.against or None).round(4)
+        shown = {"tasks": list(table.index), "sites": list(table.columns), "rows": table.to_numpy().tolist()}
+        self.norms = shown | {"against": self.against, "more": max(0, len(self.model.tasks) - most)}
 
     def respond(self, asked: Mapping[str, Any]) -> None:
+        names = [*self.model.tasks, ""]
         if "export" in asked:
             self.export(asked["export"])
-        before = (self.task, self.site, self.against, self.text)
-        self.task, self.site = asked.get("task", self.task), asked.get("site", self.site)
-        self.against, self.text = asked.get("against", self.against), asked.get("text", self.text)
-        if before != (self.task, self.site, self.against, self.text):
-            self.show()
+        check_names("task", [asked[key] for key in ("task", "against") if key in asked], names)
+        check_names("site", [asked["site"]] if "site" in asked else [], [str(s) for s in self.model.sites])
+        if asked.get("off") and not self.silent:
+            switched_off(self.weights(self.chosen), asked["off"])  # a name that is no site or unit is an error here
+        with self.hold_trait_notifications():
+            if asked.get("task"):
+                self.mixture = {asked["task"]: 1.0}
+            self.site, self.against = asked.get("site", self.site), asked.get("against", self.against)
+            self.text, self.off = str(asked.get("text", self.text)), list(asked.get("off", self.off))
+        if "patch" in asked:
+            self.start_patch(str(asked["patch"].get("other") or ""), bool(asked["patch"].get("rows")))
+
+    def start_patch(self, other: str, rows: bool = False) -> None:
+        "Compute the effect of every site, in steps: with the adapter of another task there, or with none."
+        check_names("task", [other], [*self.model.tasks, ""])
+        if not rows and not self.text.strip():
+            raise ValueError("expected a text whose answer can change, received an empty one: type one, or take validation rows")
+        self.start("changing site by site", patch_work(self, other, rows))
 
     def export(self, kind: str) -> bytes:
         "Send all weights of the chosen task or mixture to the page as a file; returns its bytes."
         check_names("kind of file", [kind], EXPORTS)
+        if self.silent:
+            raise ValueError(f"{self.model.method.title} writes its weights from a text: type one first")
         content = EXPORTS[kind](self.weights(self.chosen))
         self.send({"file": f"adapter.{kind}", "type": "application/octet-stream"}, buffers=[content])
         return content

@@ -23,7 +23,7 @@ from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from ..training.run_folder import Run
 from .adapter_inspector import AdapterInspector
 from .embedding_map import EmbeddingMap
-from .panel import Panel, open_model, page
+from .panel import Panel, Steps, open_model, page
 from .task_mixer import TaskMixer
 
 # %% ../../nbs/widgets/04_dashboard.ipynb #bb3a779e
@@ -122,6 +122,15 @@ def facts_of(model: AdaptedModel, source: str) -> str:
     return " · ".join(facts)
 
 # %% ../../nbs/widgets/04_dashboard.ipynb #5f9b429d
+def report_work(header: "Header") -> Steps:
+    "Send the page's report once no panel computes any more."
+    board = header.dashboard
+    while board is not None and any(p.working or (isinstance(p, TaskMixer) and p.later) for p in board.panels if p is not header):
+        yield 0, 0
+    if board is not None:
+        header.send({"file": "hyperlab.html", "type": "text/html"}, buffers=[board.report().encode()])
+
+
 class Header(Panel):
     "Which model is shown, what is known of it, and a report."
 
@@ -139,7 +148,7 @@ class Header(Panel):
         if self.dashboard is None:
             return
         if asked.get("report"):
-            self.send({"file": "hyperlab.html", "type": "text/html"}, buffers=[self.dashboard.report().encode()])
+            self.start("waiting for what the panels compute, then the report", report_work(self))
         if asked.get("choose"):
             check_names("model", [asked["choose"]], [source for source, _ in self.choices])
             self.chosen = asked["choose"]
@@ -149,10 +158,17 @@ class Header(Panel):
 class Dashboard(ipywidgets.Box):
     "Map, mixer and inspector of one model, and the runs of a folder."
 
-    def __init__(self, source: AdaptedModel | str | Path = "nano", runs: str | Path | None = None, examples: int = 100):
+    def __init__(
+        self,
+        source: AdaptedModel | str | Path = "nano",
+        runs: str | Path | None = None,
+        examples: int = 100,
+        folder: str | Path | None = None,  # in which the page may save the model; that of the runs, or 'runs', if None
+    ):
         super().__init__()
         self.add_class("hl-board")
         self.runs, self.examples, self.panels = runs, examples, list[Panel]()
+        self.folder = folder or runs or "runs"
         self.header = Header(self)
         try:
             given = isinstance(source, AdaptedModel) or source == "toy"
@@ -168,10 +184,12 @@ class Dashboard(ipywidgets.Box):
         "Show this model."
         model = open_model(source)
         self.header.about = facts_of(model, source if isinstance(source, str) else "")
-        chart, mixer = EmbeddingMap(model), TaskMixer(model, examples=self.examples)
-        inspector = AdapterInspector(model, text=mixer.text)
-        inspector.mixture = chart.mixture = dict(mixer.mixture)
-        traitlets.link((mixer, "mixture"), (inspector, "mixture"))
+        chart, mixer = EmbeddingMap(model), TaskMixer(model, examples=self.examples, folder=self.folder)
+        inspector = AdapterInspector(model, task=dict(mixer.mixture), site=mixer.site, text=mixer.text)
+        chart.mixture = dict(mixer.mixture)
+        for shared in ("mixture", "text", "site"):
+            traitlets.link((mixer, shared), (inspector, shared))
+        traitlets.dlink((mixer, "tasks"), (inspector, "tasks"))
         traitlets.link((mixer, "mixture"), (chart, "mixture"))
         mixer.observe(lambda change: chart.grown([t["name"] for t in change["new"] if t["added"]]), "tasks")
         self.show([chart, mixer, inspector])
@@ -185,8 +203,11 @@ class Dashboard(ipywidgets.Box):
         self.children = self.panels
 
     def report(self) -> str:
-        "The page as it is now, as one HTML file without kernel or network."
-        return page("hyperlab", [p for p in self.panels if p is not self.header], self.header.about)
+        "The page as it is when all work under way is done, as one HTML file without kernel or network."
+        shown = [panel for panel in self.panels if panel is not self.header]
+        for panel in shown:
+            panel.finish()
+        return page("hyperlab", shown, self.header.about)
 
 # %% ../../nbs/widgets/04_dashboard.ipynb #6303052a
 def toy_model() -> AdaptedModel:
@@ -196,6 +217,11 @@ def toy_model() -> AdaptedModel:
     return adapt(toy_backbone(dropout=0.0), "hyperformer++", toy_tasks(), tokenizer=toy_tokenizer(), reduction_factor=4)
 
 # %% ../../nbs/widgets/04_dashboard.ipynb #7ef502c4
-def dashboard(source: AdaptedModel | str | Path = "nano", runs: str | Path | None = None, examples: int = 100) -> Dashboard:
+def dashboard(
+    source: AdaptedModel | str | Path = "nano",
+    runs: str | Path | None = None,
+    examples: int = 100,  # of each task, for scores
+    folder: str | Path | None = None,  # in which the page may save the model
+) -> Dashboard:
     "A page with map, mixer and inspector of a model: itself, a checkpoint, a run, a folder of them, or 'nano', which is shipped."
-    return Dashboard(source, runs, examples)
+    return Dashboard(source, runs, examples, folder)

@@ -7,29 +7,35 @@ __all__ = ['matrix_rows', 'TaskMixer']
 
 # %% ../../nbs/widgets/01_task_mixer.ipynb #d485f7ae
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlencode
 
 import traitlets
 from torch import Tensor
 
 from ..analysis.adapter_weights import site_norm, weights_of
 from hyperlab.analysis.interpolation import (
-    PathPoint,
+    Example,
+    Scale,
     answer,
     at_hand,
-    example_text,
+    example_rows,
     known_answers,
+    known_scales,
     mixes_tasks,
     mixture_distance,
     normalised,
-    path_scores,
+    path_steps,
     sample_split,
 )
-from ..analysis.task_vectors import families, representations, task_points
+from ..analysis.task_vectors import families, registered, representations, task_points
+from ..core.errors import check_names
 from ..core.model import AdaptedModel
-from .panel import Panel, open_model, task_facts
+from ..data.prompts import Score
+from .panel import Panel, Steps, open_model, task_facts
 
 # %% ../../nbs/widgets/01_task_mixer.ipynb #5f43f896
 def matrix_rows(weight: Tensor) -> list[list[float]]:
@@ -54,19 +60,41 @@ def colour_limit(model: AdaptedModel, site: str, names: Sequence[str]) -> float:
 
 def adapter_view(model: AdaptedModel, mixture: Mapping[str, float], text: str, site: str, limit: float) -> dict[str, Any]:
     "The adapter that is written for a mixture (and a text, where it depends on that) at one site; empty where there is none."
-    weights = weights_of(model, dict(mixture), text.strip() or ".")
+    if model.reads_input and not text.strip():
+        return {}
+    weights = weights_of(model, dict(mixture), text)
     if site not in weights:
         return {}
     name = drawn_weight(weights[site])
     return {"rows": matrix_rows(weights[site][name]), "limit": limit, "site": site, "name": name, "norm": site_norm(weights[site])}
 
 # %% ../../nbs/widgets/01_task_mixer.ipynb #99f902a3
-def answer_view(model: AdaptedModel, mixture: Mapping[str, float], text: str, mixes: bool) -> dict[str, Any]:
+def scale_view(scale: Scale, probabilities: Mapping[str, float]) -> dict[str, Any]:
+    "How likely each number on a task's scale is, their mean, and the share of all answers that are such numbers."
+    values, likely = [float(word) for word in scale.words], [probabilities[word] for word in scale.words]
+    mass = sum(likely)
+    mean = sum(v * p for v, p in zip(values, likely, strict=True)) / mass if mass > 0 else None
+    return {"low": scale.low, "high": scale.high, "values": values, "p": likely, "mass": mass, "mean": mean}
+
+
+def answer_view(
+    model: AdaptedModel,
+    mixture: Mapping[str, float],
+    text: str,
+    mixes: bool,
+    sources: Sequence[str] = (),  # the tasks whose answers are shown; those of the mixture if empty
+    example: Example | None = None,  # where the text comes from, if it is known
+) -> dict[str, Any]:
     "What the model says to a text under a mixture, and how far the mixture is from a task."
     shown: dict[str, Any] = {"text": None}
     if text.strip():
-        found = answer(model, text, dict(mixture), known_answers(list(mixture)))
-        shown = {"text": found.text, "probabilities": [{"word": w, "p": p} for w, p in found.probabilities.items()]}
+        names = sources or list(mixture)
+        words, scales = known_answers(names), known_scales(names)
+        numbers = [word for scale in scales for word in scale.words]
+        found = answer(model, text, dict(mixture), list(dict.fromkeys([*words, *numbers])))
+        shown = {"text": found.text, "probabilities": [{"word": w, "p": found.probabilities[w]} for w in words]}
+        shown["scales"] = [scale_view(scale, found.probabilities) for scale in scales]
+        shown |= {"gold": example.gold, "source": example.task} if example else {}
     if mixes and representations(model):
         distance = mixture_distance(task_points(model), mixture)
         shown |= {"nearest": distance.nearest, "distance": distance.relative}
@@ -90,20 +118,144 @@ def first_pair(names: Sequence[str]) -> tuple[str, str]:
     return names[0], next((n for n in names if family[n] != family[names[0]]), names[-1])
 
 # %% ../../nbs/widgets/01_task_mixer.ipynb #7b8573df
+def origins(names: Sequence[str], kept: Mapping[str, Mapping[str, float]]) -> list[str]:
+    "The tasks themselves, and for a saved mixture the tasks that it was mixed from, each once."
+    found = [origins(list(kept[name]), kept) if name in kept else [name] for name in names]
+    return list(dict.fromkeys(name for several in found for name in several))
+
+
+def judged(example: Example, written: str) -> dict[str, Any]:
+    "What an answer is worth beside the wanted one: right or wrong, or how far off on a scale; nothing where no answer is wanted."
+    entry = registered(example.task) if example.task else None
+    if entry is None:
+        return {}
+    said, wanted = entry.read(written), entry.read(example.gold)
+    if isinstance(entry.answer, Score):
+        return {"off": None if said is None else abs(said - wanted)}
+    return {"right": said == wanted}
+
+
+def beside(model: AdaptedModel, example: Example, mixtures: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    "One row of the comparison: what each mixture writes, what that is worth, and how likely it finds the wanted answer."
+    row: dict[str, Any] = {"task": example.task, "text": example.text, "gold": example.gold, "sides": []}
+    for mixture in mixtures:
+        said = answer(model, example.text, dict(mixture), [example.gold] if example.gold else [])
+        row["sides"].append({"text": said.text, "p": said.probabilities.get(example.gold)} | judged(example, said.text))
+    return row
+
+# %% ../../nbs/widgets/01_task_mixer.ipynb #12475807
+def pure(mixture: Mapping[str, float], kept: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    "A mixture in terms of tasks, with saved mixtures opened."
+    found: dict[str, float] = {}
+    for name, share in mixture.items():
+        for part, weight in (pure(kept[name], kept) if name in kept else {name: 1.0}).items():
+            found[part] = found.get(part, 0.0) + share * weight
+    return found
+
+
+def written_state(mixture: Mapping[str, float], text: str, site: str, held: Mapping[str, float]) -> str:
+    "The state of a mixer as text."
+    shares = {"mix": mixture, "beside": held}
+    parts = {key: ",".join(f"{name}:{share:.4g}" for name, share in found.items()) for key, found in shares.items() if found}
+    return urlencode(parts | {"text": text, "site": site})
+
+
+def read_state(state: str, tasks: Sequence[str], sites: Sequence[str]) -> dict[str, Any]:
+    "What a link or a copied state says, checked against a model."
+    found = {key: values[0] for key, values in parse_qs(state.strip().rpartition("#")[2], keep_blank_values=True).items()}
+    if "mix" not in found:
+        raise ValueError(f"expected a copied link or state, such as mix={tasks[0]}:1&text=hello, received {state[:60]!r}")
+    read: dict[str, Any] = {"text": found.get("text"), "site": found.get("site")}
+    for key in ("mix", "beside"):
+        pairs = [part.rpartition(":") for part in found.get(key, "").split(",") if part]
+        check_names("task in this link", [name for name, _, _ in pairs], tasks)
+        try:
+            read[key] = normalised({name: float(share) for name, _, share in pairs}, tasks) if pairs else {}
+        except ValueError:
+            raise ValueError(f"expected shares such as {tasks[0]}:0.5 in a link, received {found[key]!r}") from None
+    check_names("site in this link", [read["site"]] if read["site"] else [], sites)
+    return read
+
+# %% ../../nbs/widgets/01_task_mixer.ipynb #87e55b03
+def new_folder(parent: Path, name: str) -> Path:
+    "A folder of this name inside `parent` that does not exist yet."
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", name):
+        raise ValueError(f"expected a folder name of letters, digits, '.', '_' and '-', such as 'my-mixture', received {name!r}")
+    folder = parent / name
+    if folder.exists() or folder.is_symlink():
+        raise FileExistsError(f"there is '{folder}' already: choose another name")
+    return folder
+
+# %% ../../nbs/widgets/01_task_mixer.ipynb #ab829311
+def path_work(mixer: "TaskMixer") -> Steps:
+    "Score the path between a mixer's two tasks on the rows of the tasks behind them, drawing the points as they come."
+    found: list[Any] = []
+    a, b = mixer.pair
+    try:
+        scored = origins(mixer.pair, mixer.kept)
+        for name in scored:
+            if name not in mixer.samples:
+                mixer.samples[name] = sample_split(mixer.model, name, mixer.examples)
+            yield 0, 0
+        ways = 1 if mixer.model.reads_input else 2
+        size = 25
+        total = mixer.points * ways * sum(-(-len(mixer.samples[n].rows) // size) + 1 for n in scored)
+        data = {name: mixer.samples[name] for name in scored}
+        for steps, point in enumerate(path_steps(mixer.model, data, mixer.points, ends=(a, b), size=size), 1):
+            if point is not None:
+                found.append(point)
+                if len(found) % 4 == 0:
+                    mixer.show_path(found, False)
+            yield steps, total
+    finally:
+        mixer.show_path(found, True)
+
+
+def example_work(mixer: "TaskMixer", names: Sequence[str]) -> Steps:
+    "Read a few validation examples of tasks."
+    for i, name in enumerate(names, 1):
+        mixer.read_examples(name)
+        yield i, len(names)
+
+
+def side_work(mixer: "TaskMixer") -> Steps:
+    "Ask two mixtures the same examples, row by row."
+    rows: list[Any] = []
+    mixtures = [dict(mixer.mixture), dict(mixer.held)]
+    names = [n for n in origins([*mixtures[0], *mixtures[1]], mixer.kept) if at_hand(n)]
+    yield from example_work(mixer, names)
+    known = [row for row in mixer.presets if row["task"] in names]
+    own = [] if any(row["text"] == mixer.text for row in known) or not mixer.text.strip() else [Example("", mixer.text, "")]
+    asked = own + [Example(**row) for row in known][:24]
+    try:
+        for example in asked:
+            rows.append(beside(mixer.model, example, mixtures))
+            mixer.sides = {"rows": list(rows), "mixtures": mixtures, "done": False}
+            yield len(rows), len(asked)
+    finally:
+        mixer.sides = {"rows": rows, "mixtures": mixtures, "done": True}
+
+# %% ../../nbs/widgets/01_task_mixer.ipynb #4fba4109
 class TaskMixer(Panel):
     "Sliders between tasks, and what the model becomes there."
 
     script = "mixer.js"
     tasks: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
+    sites: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     mixture: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    held: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)  # the mixture beside it; empty for none
     pair: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     text = traitlets.Unicode("").tag(sync=True)
+    site = traitlets.Unicode("").tag(sync=True)  # whose adapter is drawn
+    presets: "traitlets.List[Any]" = traitlets.List().tag(sync=True)  # examples: task, text, gold
     view: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     answer: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     path: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    sides: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
+    state = traitlets.Unicode("").tag(sync=True)  # what a link carries
     mixes = traitlets.Bool(True).tag(sync=True)
-    walks = traitlets.Bool(True).tag(sync=True)
     about = traitlets.Unicode("").tag(sync=True)
+    folder = traitlets.Unicode("").tag(sync=True)  # in which models are saved
 
     def __init__(
         self,
@@ -113,84 +265,134 @@ class TaskMixer(Panel):
         site: str | None = None,  # whose adapter is drawn
         examples: int = 100,  # of each task, for the scores
         points: int = 9,  # on the way
+        folder: str | Path = "runs",  # where the page may save the model
     ):
         self.model = open_model(source).eval()
         self.examples, self.points, self.trained = examples, points, list(self.model.tasks)
-        sites = [str(s) for s in self.model.sites]
-        self.site = site or (sites[len(sites) // 4] if sites else "")
         self.samples: dict[str, Any] = {}
-        self.walk: asyncio.Task | None = None
-        a, b = tasks or first_pair(self.model.tasks)
-        facts = {"tasks": task_facts(self.model.tasks), "about": about_mixing(self.model)}
+        self.kept: dict[str, dict[str, float]] = {}  # saved mixtures
+        self.limits: dict[str, float] = {}
+        self.later: list[tuple[str, Steps]] = []
+        sites, (a, b) = [str(s) for s in self.model.sites], tasks or first_pair(self.model.tasks)
+        check_names("site", [site] if site else [], sites)
+        facts = {"tasks": task_facts(self.model.tasks), "about": about_mixing(self.model), "sites": sites, "folder": str(folder)}
+        self.drawn: Any = None
         super().__init__(pair=[a, b], mixes=mixes_tasks(self.model), **facts)
-        self.text = example_text(self.model, a) if text is None else text
-        self.walks = at_hand(a) and at_hand(b)
-        self.limit = colour_limit(self.model, self.site, self.trained)
-        self.mixture = {a: 0.6, b: 0.4} if self.mixes else {a: 1.0}
+        first = example_rows(self.model, a, 1) if text is None else []
+        with self.hold_trait_notifications():
+            self.site = site or (sites[len(sites) // 4] if sites else "")
+            self.presets = [vars(row) for row in first]
+            self.text = text if text is not None else first[0].text if first else ""
+            self.mixture = {a: 0.6, b: 0.4} if self.mixes else {a: 1.0}
 
-    @traitlets.observe("mixture")
-    def _mixed(self, change: Any) -> None:
-        self.view = adapter_view(self.model, self.mixture, self.text, self.site, self.limit)
-        self.show_answer()
+    @traitlets.observe("mixture", "text", "site")
+    def _moved(self, change: Any) -> None:
+        now = (dict(self.mixture), self.text, self.site)
+        if self.mixture and now != self.drawn:
+            self.drawn = now
+            self.show()
 
-    def show_answer(self) -> None:
-        "Draw what the model says to the text under the mixture."
-        self.answer = answer_view(self.model, self.mixture, self.text, self.mixes)
+    @traitlets.observe("mixture", "text", "site", "held")
+    def _stated(self, change: Any) -> None:
+        self.state = written_state(pure(self.mixture, self.kept), self.text, self.site, pure(self.held, self.kept))
+
+    @traitlets.observe("working")
+    def _worked(self, change: Any) -> None:
+        if not self.working and self.later:
+            asyncio.get_running_loop().call_soon(self.go_on)
+
+    def show(self) -> None:
+        "Draw the adapter and the answer."
+        if self.site not in self.limits:
+            self.limits[self.site] = colour_limit(self.model, self.site, self.trained)
+        self.view = adapter_view(self.model, self.mixture, self.text, self.site, self.limits[self.site])
+        example = next((Example(**row) for row in self.presets if row["text"] == self.text), None)
+        sources = origins(list(self.mixture), self.kept)
+        self.answer = answer_view(self.model, self.mixture, self.text, self.mixes, sources, example)
 
     def respond(self, asked: Mapping[str, Any]) -> None:
-        moved = normalised(asked.get("mixture") or self.mixture, self.model.tasks)
-        text = asked.get("text", self.text)
-        retyped, self.text = text != self.text, text
-        if moved != self.mixture:
-            self.mixture = moved
-        elif retyped:
-            self.show_answer()
+        if asked.get("restore"):
+            self.restore(str(asked["restore"]))
+        check_names("site", [asked["site"]] if asked.get("site") else [], self.sites)
+        with self.hold_trait_notifications():
+            self.mixture = normalised(asked.get("mixture") or self.mixture, self.model.tasks)
+            self.text, self.site = str(asked.get("text", self.text)), asked.get("site") or self.site
+        if "held" in asked:
+            self.held, self.sides = normalised(asked["held"], self.model.tasks) if asked["held"] else {}, {}
         if asked.get("save"):
-            self.save_mixture(asked["save"])
+            self.save_mixture(str(asked["save"]))
+        if asked.get("keep"):
+            self.save_model(str(asked["keep"]))
+        if asked.get("pair"):
+            self.choose_pair(list(asked["pair"]))
+        if asked.get("presets"):
+            self.then("reading examples", example_work(self, [n for n in self.trained if at_hand(n)][:24]))
+        if asked.get("sides") and self.held:
+            self.then("asking both mixtures", side_work(self))
         if asked.get("path"):
-            self.pair = list(asked["pair"])
-            self.start_walk()
+            self.score_path()
+
+    def then(self, what: str, work: Steps) -> None:
+        "Begin long work when what is under way is done."
+        self.later = [(name, steps) for name, steps in self.later if name != what] + [(what, work)]
+        if not self.working:
+            self.go_on()
+
+    def go_on(self) -> None:
+        "Begin the next long work, if nothing is under way."
+        if not self.working and self.later:
+            self.start(*self.later.pop(0))
+
+    def restore(self, state: str) -> None:
+        "Take the state that a link carries."
+        found = read_state(state, self.model.tasks, self.sites)
+        with self.hold_trait_notifications():
+            self.mixture, self.held, self.sides = found["mix"] or self.mixture, found["beside"], {}
+            self.text = self.text if found["text"] is None else found["text"]
+            self.site = found["site"] or self.site
+
+    def read_examples(self, name: str) -> None:
+        "Offer a few texts of a task."
+        if sum(row["task"] == name for row in self.presets) > 1:
+            return
+        known = {row["text"] for row in self.presets}
+        self.presets = self.presets + [vars(row) for row in example_rows(self.model, name) if row.text not in known]
 
     def save_mixture(self, name: str) -> None:
         "Keep the mixture as a task of its own."
-        self.model.mix(name, dict(self.mixture))
-        self.tasks = task_facts(self.model.tasks, [n for n in self.model.tasks if n not in self.trained])
-        self.notice = f"'{name}' is a task of this model now; model.save(folder) keeps it."
+        mixture = dict(self.mixture)
+        self.model.mix(name, mixture)
+        self.kept[name] = mixture
+        facts = task_facts(self.model.tasks, [n for n in self.model.tasks if n not in self.trained])
+        self.tasks = [fact | ({"parts": self.kept[fact["name"]]} if fact["name"] in self.kept else {}) for fact in facts]
+        self.notice = f"'{name}' is a task of this model now. It lasts as long as this page, or longer in a folder."
 
-    def scored_path(self) -> Iterator[PathPoint]:
-        "Scores on the path between the two tasks, point by point."
-        for name in self.pair:
-            if name not in self.samples:
-                self.samples[name] = sample_split(self.model, name, self.examples)
-        return path_scores(self.model, {name: self.samples[name] for name in self.pair}, self.points)
+    def save_model(self, name: str) -> None:
+        "Write the model, with its saved mixtures, into a new folder."
+        folder = new_folder(Path(self.folder), name)
+        self.model.save(folder)
+        self.notice = f"Saved in '{folder.resolve()}': hl.load of this folder opens it again."
 
-    def show_path(self, points: Sequence[PathPoint], done: bool) -> None:
+    def choose_pair(self, pair: Sequence[str]) -> None:
+        "Look at the way between two other tasks."
+        check_names("task", pair, self.model.tasks)
+        if len(pair) != 2 or pair[0] == pair[1]:
+            raise ValueError(f"the way from {pair[0]} to itself has no length: choose two tasks")
+        if list(pair) != self.pair:
+            self.pair, self.path = list(pair), {}
+
+    def show_path(self, points: Sequence[Any], done: bool) -> None:
         "Draw the points that are scored so far."
-        self.path = {"points": [vars(p) for p in points], "done": done, "examples": self.examples}
+        whole = len(points) == self.points * (1 if self.model.reads_input else 2) * len(origins(self.pair, self.kept))
+        self.path = {"points": [vars(p) for p in points], "done": done, "whole": whole, "examples": self.examples}
+
+    def score_path(self) -> None:
+        "Score the path in steps, answering other requests in between."
+        if len(set(self.pair)) < 2:
+            raise ValueError(f"the way from {self.pair[0]} to itself has no length: choose two tasks")
+        self.then("scoring the way", path_work(self))
 
     def walk_now(self) -> None:
         "Score the whole path before returning."
-        self.show_path(list(self.scored_path()), True)
-
-    def start_walk(self) -> None:
-        "Score the path point by point, answering other requests in between."
-        if self.walk is not None:
-            self.walk.cancel()
-        if self.pair[0] == self.pair[1]:
-            raise ValueError(f"the way from {self.pair[0]} to itself has no length: choose two tasks")
-        self.walk = asyncio.get_running_loop().create_task(walk_slowly(self))
-
-# %% ../../nbs/widgets/01_task_mixer.ipynb #bb7291b6
-async def walk_slowly(mixer: TaskMixer) -> None:
-    "Score a mixer's path, drawing every fourth point and letting other requests through after each."
-    found: list[PathPoint] = []
-    mixer.show_path(found, False)
-    try:
-        for point in mixer.scored_path():
-            found.append(point)
-            if len(found) % 4 == 0:
-                mixer.show_path(found, False)
-            await asyncio.sleep(0.02)
-    except Exception as error:  # shown in the panel
-        mixer.notice = f"no scores for this way: {error}"
-    mixer.show_path(found, True)
+        self.start("scoring the way", path_work(self))
+        self.finish()

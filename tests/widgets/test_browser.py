@@ -62,8 +62,9 @@ def move_by_key(seen: Watched) -> dict[str, float]:
 
 
 def quiet_path(seen: Watched) -> None:
-    "Wait until the scores of the way are all there."
-    seen.until(lambda: "computing" not in (seen.page.locator(".hl-mixer").text_content() or "computing"))
+    "Wait until the mixer is there and computes nothing."
+    seen.page.wait_for_selector(".hl-mixer .hl-sliders input")
+    seen.until(lambda: seen.page.locator(".hl-mixer .hl-working").is_hidden())
 
 
 def drag_the_ring(seen: Watched) -> None:
@@ -142,8 +143,8 @@ def test_voila_moves_by_keyboard_and_asks_for_nothing_outside(
     seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
     say(capsys, f"first screen of {SOURCE} in Voilà, just started: {time.monotonic() - began:.1f} s")
     seen.page.wait_for_selector(".hl-map .hl-point")
-    seen.until(lambda: bool(seen.page.locator(".hl-mixer .hl-chart path").count()))
     quiet_path(seen)
+    assert not seen.page.locator(".hl-mixer .hl-chart path").count()  # the way is scored when somebody asks
 
     text, answer = seen.page.get_by_label("text for the model"), seen.fact("mixer", "answer")
     text.fill("the merry dog waits near the old house")

@@ -33,8 +33,11 @@ const glyph = (shape, colour, open = false) => s("svg", { class: "hl-glyph", wid
 const stroke = (colour, dash, width = 2.2) => s("svg", { class: "hl-glyph", width: 30, height: 10, "aria-hidden": "true" }, s("path", { d: "M1 5H29", fill: "none", stroke: ink(colour), "stroke-width": width, "stroke-dasharray": dash }));
 
 // A panel whose kernel is gone says so and takes no more orders; what it shows can still be read.
-const RESTARTED = "The kernel was restarted: run the cell again (or reload the page) to wake this panel.";
-const GONE = "The kernel is gone: start it and run the cell again (or reload the page) to wake this panel.";
+// A served page has no cells: there the reader reloads.
+const onPage = () => document.body.dataset.voila !== undefined;
+const wakes = () => (onPage() ? "reload the page to wake this panel." : "run the cell again to wake this panel.");
+const RESTARTED = () => `The kernel was restarted: ${wakes()}`;
+const GONE = () => `The kernel is gone: ${onPage() ? "" : "start it and "}${wakes()}`;
 const CUT = "The connection to the kernel is lost: this panel shows what it heard last.";
 function watch(model, root, body, status) {
   const state = { gone: false }, kernel = model.widget_manager?.kernel;
@@ -44,10 +47,10 @@ function watch(model, root, body, status) {
   };
   const wake = () => { if (state.gone) return; root.classList.remove("hl-asleep"); body.inert = false; status.textContent = model.get("notice") ?? ""; };
   if (model.frozen) return state;
-  model.on("comm_live_update", () => sleep(RESTARTED, true));
-  kernel?.statusChanged?.connect((_, now) => { if (now === "restarting" || now === "autorestarting") sleep(RESTARTED, true); else if (now === "dead" || now === "terminating") sleep(GONE, true); });
+  model.on("comm_live_update", () => sleep(RESTARTED(), true));
+  kernel?.statusChanged?.connect((_, now) => { if (now === "restarting" || now === "autorestarting") sleep(RESTARTED(), true); else if (now === "dead" || now === "terminating") sleep(GONE(), true); });
   kernel?.connectionStatusChanged?.connect((_, now) => { if (now === "connected") wake(); else if (!state.gone) sleep(CUT, false); });
-  kernel?.disposed?.connect?.(() => sleep(GONE, true));
+  kernel?.disposed?.connect?.(() => sleep(GONE(), true));
   return state;
 }
 
@@ -58,7 +61,7 @@ function line(model, root, status, health) {
     waiting = true; since = performance.now(); number += 1;
     clearTimeout(timer); clearTimeout(slow);
     slow = setTimeout(() => root.classList.add("hl-busy"), 500);
-    timer = setTimeout(() => { if (!health.gone) status.textContent = "Still waiting for the kernel: it may be busy with another cell."; }, 20000);
+    timer = setTimeout(() => { if (!health.gone) status.textContent = onPage() ? "Still waiting for an answer: the machine may be busy." : "Still waiting for the kernel: it may be busy with another cell."; }, 20000);
     model.set("asked", { ...wish, number });
     model.save_changes();
   };
@@ -122,16 +125,16 @@ function segments(label, options, value, change) {
   }));
 }
 
-function slider(label, value, { min = 0, max = 1, step = 0.05, colour = null, shown = two } = {}, change) {
+function slider(label, value, { min = 0, max = 1, step = 0.05, fine = step, colour = null, shown = two } = {}, change) {  // keys take steps, the mouse fine ones
   const out = h("output", {}, shown(value));
-  const input = h("input", { type: "range", min, max, step, value, "aria-label": label, oninput: () => { paint(); change(Number(input.value)); } });
+  const input = h("input", { type: "range", min, max, step: fine, value, "aria-label": label, oninput: () => { paint(); change(Number(input.value)); } });
   const paint = () => { out.textContent = shown(Number(input.value)); input.style.setProperty("--at", `${(100 * (input.value - min)) / (max - min || 1)}%`); };
   // steps by hand: a page around the panel may keep the browser's own handling of arrow keys from a slider
   input.addEventListener("keydown", (event) => {
     const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 4, PageDown: -4, Home: -Infinity, End: Infinity }[event.key];
     if (way === undefined || input.disabled) return;
     event.preventDefault(); event.stopPropagation();
-    const to = Math.min(max, Math.max(min, Number(input.value) + way * step));
+    const to = Math.min(max, Math.max(min, Math.round((Number(input.value) + way * step) * 1e6) / 1e6));
     if (to !== Number(input.value)) { input.value = to; input.dispatchEvent(new Event("input", { bubbles: true })); }
   });
   if (colour) input.style.setProperty("--tint", ink(colour));
