@@ -5,10 +5,12 @@
 
 A notebook runs in a process of its own, as the tests run it, in a temporary folder that is removed. Outputs are written back where
 they say something else than before: numbers that differ in their last digits only do not count, and in a cell marked
-`#| volatile` (seconds, bytes per second) no number does.
+`#| volatile` (seconds, bytes per second) no number does. A panel needs a kernel; a cell marked `#| picture: images/mixer.png` keeps
+that picture in its place.
 """
 
 import argparse
+import base64
 import hashlib
 import json
 import multiprocessing
@@ -23,7 +25,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 KEY = "outputs"  # of a notebook's metadata: what its outputs were made from
-LIMIT = 200_000  # bytes of outputs in a notebook
+LIMIT = 250_000  # bytes of outputs in a notebook
 SECONDS = 900  # for a notebook
 TOLERANCE = 2e-3  # two numbers that differ by less, relatively, say the same
 SETTINGS = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONHASHSEED": "0", "IN_TEST": "1", "COLUMNS": "100",
@@ -268,6 +270,9 @@ def run_notebook(path: Path, scratch: str, answer: str, log: str) -> None:
             os._exit(1)
         quiet = text_of(cell["source"]).rstrip().endswith(";")
         kept = [still_output(out, scratch) for out in recorded if not (quiet and out["output_type"] == "execute_result")]
+        if shown := re.search(r"^#\|\s*picture:\s*(\S+)", text_of(cell["source"]), re.M):
+            drawn = base64.b64encode((path.parent / shown[1]).read_bytes()).decode()
+            kept.append({"output_type": "display_data", "data": {"image/png": drawn}, "metadata": {}})
         if re.search(r"^#\|\s*readme\b", text_of(cell["source"]), re.M):  # it prints a page's markdown
             kept = [out and as_markdown(out) for out in kept]
         found[cell["id"]] = [out for out in kept if out is not None]

@@ -75,15 +75,18 @@ BOOK = (
     "import tempfile, time, warnings\nwarnings.warn('a warning of a library')\nprint(tempfile.mkdtemp() + '/note', object())",
     "#| volatile\nprint(f'{time.perf_counter():.6f} s')",
     "import pandas as pd\nprint('before')\ndisplay(pd.DataFrame({'a': [1]}))\nprint('10 %\\r100 %')\nopen('left', 'w').close()",
-    "import plotly.graph_objects as go\nfigure = go.Figure(go.Scatter(y=[1, 2]))\n{'application/vnd.plotly.v1+json': 1}",
+    "import plotly.graph_objects as go\ngo.Figure(go.Scatter(y=[1, 2]))",
     "#| eval: false\n1 / 0",
     "sorted({'b', 'a'}), [name for name in {'x', 'y', 'z'}]",
+    "#| picture: panel.png\nimport ipywidgets\nipywidgets.IntSlider()",
+    "#| readme\nprint('| a |\\n| --- |\\n| 1 |')",
 )
 
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = project_with(tmp_path_factory.mktemp("project"), *BOOK)
+    (path.parent / "panel.png").write_bytes(b"\x89PNG")
     refresh(path)
     return path
 
@@ -93,17 +96,18 @@ def test_outputs_are_the_same_bytes_twice_and_cleaning_leaves_them_alone(execute
     assert refresh(executed) == before
     subprocess.run(["nbdev_clean"], cwd=executed.parents[1], check=True)
     assert executed.read_text() == before
-    assert sorted(p.name for p in executed.parent.iterdir()) == ["book.ipynb"]
+    assert sorted(p.name for p in executed.parent.iterdir()) == ["book.ipynb", "panel.png"]
 
 
 def test_outputs_without_what_is_volatile(executed: Path) -> None:
     cells = json.loads(executed.read_text())["cells"]
-    text = ["".join(o.get("text") or o["data"]["text/plain"]) for o in shown({"cells": cells})]
-    assert text[0] == "tmp/note <object object at 0x…>\n"  # and no warning before or behind it
+    assert "".join(cells[0]["outputs"][0]["text"]) == "tmp/note <object object at 0x…>\n"  # and no warning before or behind it
     kinds = [o.get("name") or sorted(o["data"]) for o in cells[2]["outputs"]]
     assert kinds == ["stdout", ["text/html", "text/plain"], "stdout"]  # in the order in which they came
     assert "".join(cells[2]["outputs"][2]["text"]) == "100 %\n"
-    assert cells[4]["outputs"] == []
+    assert cells[3]["outputs"] == [] == cells[4]["outputs"]  # plotly's form alone is no picture; what is not run stays as it is
+    assert [o["data"] for o in cells[6]["outputs"]] == [{"image/png": "iVBORw=="}]
+    assert list(cells[7]["outputs"][0]["data"]) == ["text/markdown"]
 
 
 def test_editing_as_text_keeps_outputs_and_tells_that_they_are_older(executed: Path, tmp_path: Path) -> None:
