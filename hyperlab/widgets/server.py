@@ -38,7 +38,7 @@ class VisitorKernels(AsyncMappingKernelManager):
         self.wanted = False  # whether a reader waits for a kernel
         super().__init__(**options)
 
-    async def start_kernel(self, **options: Any) -> str:
+    async def start_kernel(self, **options: Any) -> str:  # type: ignore[override]  # typed without its async form
         "Start a kernel; the one for the next reader, when the others have drawn their pages or that reader is there."
         self.wanted, latest = False, utcnow() + PATIENCE
         ahead = options.get("env", {}).get("VOILA_PREHEAT") == "True"
