@@ -37,7 +37,7 @@ class Space:
 
 CENTRES: dict[str, float] = {
     "full": 1e-3, "hypergrid": 1e-3,
-    **dict.fromkeys(("hyperformer", "hyperformer++", "hyperformer-released"), 6e-4),
+    **dict.fromkeys(("hyperformer", "hyperformer++", "hyperformer-released"), 6e-4), "hyper-lora": 2e-4,
     **dict.fromkeys(("hyperdecoder", "task-hypernet"), 1e-3), "hyperformer-stable": 3e-3,
     **dict.fromkeys(("adapter", "adapter-dagger", "adapter-shared", "parallel-adapter"), 3e-3),
     **dict.fromkeys(("pfeiffer", "adapterdrop", "adapter-lowrank", "phm-adapter", "compacter", "compacter++", "polytropon"), 1e-2),
@@ -47,7 +47,7 @@ SPACE = Space()
 PARTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("hyperformer", "hyperformer++", "hyperformer-released"), ("projector", "embedding", "layer_norm")),
     "hyperdecoder": ("mlp", "hidden", "layer_embedding"),
-    "task-hypernet": ("embedding", "hidden"),
+    "task-hypernet": ("embedding", "hidden"), "hyper-lora": ("projector", "embedding"),
     "hyperformer-stable": ("embedding",),
 }
 SLOWER: dict[str, dict[str, float]] = {"hyperformer-stable": {"bases": 1 / 3}}  # parts at a fixed share of the rate of the heads
