@@ -248,8 +248,10 @@ class TaskEmbedding(nn.Module):
 
     def replace_rows(self, rows: Tensor) -> None:
         "Let these be the rows of the tasks, learned if the rows before were."
-        learned = isinstance(self.weight, nn.Parameter)
-        self.weight = nn.Parameter(rows, requires_grad=self.weight.requires_grad) if learned else rows
+        if isinstance(self.weight, nn.Parameter):
+            self.weight = nn.Parameter(rows, requires_grad=self.weight.requires_grad)
+        else:
+            self.weight = rows
 
 # %% ../../nbs/core/06_generators.ipynb #24db4c0b
 @dataclass(frozen=True)

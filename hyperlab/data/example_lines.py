@@ -21,7 +21,8 @@ ARROW = re.compile(r"\s*(?:=>|→|\t)\s*")
 
 def last_arrow(line: str) -> re.Match[str] | None:
     "The last arrow of a line."
-    return (list(ARROW.finditer(line)) or [None])[-1]
+    found = list(ARROW.finditer(line))
+    return found[-1] if found else None
 
 # %% ../../nbs/data/09_example_lines.ipynb #aeef3ebd
 def read_lines(lines: str) -> list[tuple[str, str]]:

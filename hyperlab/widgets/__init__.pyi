@@ -21,6 +21,7 @@ from .panel import (
     Steps as Steps,
     apart as apart,
     front as front,
+    no_progress_bars as no_progress_bars,
     open_model as open_model,
     page as page,
     task_facts as task_facts,

@@ -232,7 +232,7 @@ class Dashboard(ipywidgets.Box):
         "Follow a described task that was kept or taken away; a kept one is opened in all panels."
         writer, more = change["owner"], len(change["new"]) > len(change["old"])
         source = next(known for known, model in self.models.items() if model is writer.model)
-        if more and self.panels[2].model is not writer.model:  # type: ignore[attr-defined]
+        if more and self.panels[2].model is not writer.model:
             self.header.chosen = str(source)
             self.look_at(source)
         shown = [p for p in self.panels if isinstance(p, TaskMixer | AdapterInspector) and p.model is writer.model]

@@ -26,7 +26,7 @@ from ..analysis.task_vectors import project, task_points
 from ..core.checkpoint import is_shipped
 from ..core.errors import check_names
 from ..core.files import asset
-from ..core.inspection import described_parts
+from ..core.inspection import describe_again, learn_own_vectors, own_vectors, put_own_vectors
 from ..core.method import check_described
 from ..core.model import AdaptedModel
 from ..data.example_lines import read_file, read_lines, written_lines
@@ -51,24 +51,15 @@ def twin_with_draft(model: AdaptedModel) -> AdaptedModel:
     check_described(model.method)
     twin = deepcopy(model, {id(p): p for p in model.parameters() if not p.requires_grad})
     twin.add_task(DRAFT)
-    for part in described_parts(twin.rule):
-        part.weight.requires_grad_(True)
+    learn_own_vectors(twin)
     return twin.eval()
 
 
-@torch.no_grad()
 def write_draft(twin: AdaptedModel, features: Tensor, own: Sequence[Tensor] = ()) -> None:
     "Let a description's features, (D, F), and what was tuned, a vector for each part, be the draft."
-    with twin.lock:
-        for i, part in enumerate(described_parts(twin.rule)):
-            part.describe_last(features)
-            if own:
-                part.weight[-1] = own[i]
-
-
-def own_rows(model: AdaptedModel) -> list[Tensor]:
-    "What the last task has of its own, a vector for each part."
-    return [part.weight[-1].detach().clone() for part in described_parts(model.rule)]
+    describe_again(twin, features)
+    if own:
+        put_own_vectors(twin, own)
 
 # %% ../../nbs/widgets/04_task_writer.ipynb #73e7573c
 def words_for(model: AdaptedModel, description: str, nearest: str, examples: Sequence[tuple[str, str]], most: int = 6) -> list[str]:
@@ -141,7 +132,7 @@ def best_steps(found: Mapping[tuple[float, int], Sequence[float]]) -> tuple[floa
 
 def tune_draft(twin: AdaptedModel, examples: Sequence[tuple[str, str]], found: dict[tuple[float, int], list[float]]) -> Steps:
     "Tune the draft's own vector on examples; stopped in between, it is as before."
-    rows, before, finished = example_split(twin, examples), own_rows(twin), False
+    rows, before, finished = example_split(twin, examples), own_vectors(twin), False
     try:
         with preserve_rng_state():
             yield from held_out_steps(twin, rows, found)
@@ -153,15 +144,7 @@ def tune_draft(twin: AdaptedModel, examples: Sequence[tuple[str, str]], found: d
     finally:
         twin.eval()
         if not finished:
-            put_own(twin, before)
-
-
-@torch.no_grad()
-def put_own(model: AdaptedModel, own: Sequence[Tensor]) -> None:
-    "Let these be what the last task has of its own, a vector for each part."
-    with model.lock:
-        for part, row in zip(described_parts(model.rule), own, strict=True):
-            part.weight[-1] = row
+            put_own_vectors(twin, before)
 
 # %% ../../nbs/widgets/04_task_writer.ipynb #979348db
 def offered_descriptions(source: Any) -> tuple[list[dict[str, Any]], dict[str, Tensor]]:
@@ -194,7 +177,7 @@ def writer_tuning(writer: "TaskWriter") -> Steps:
                 right = sum(one["right"] for one in before)
                 writer.tuning = {"trials": trial_facts(found), "done": False, "before": right, "of": len(before)}
             yield done, total
-        (factor, steps), writer.own = best_steps(found), own_rows(writer.twin)
+        (factor, steps), writer.own = best_steps(found), own_vectors(writer.twin)
         after = sum(one["right"] for one in judged_examples(writer.twin, examples))
         chosen = {"done": True, "after": after, "steps": steps, "rate": RATE * factor}
         writer.tuning = writer.tuning | {"trials": trial_facts(found)} | chosen
@@ -379,7 +362,7 @@ class TaskWriter(Panel):
         new = name.strip() or next(number for number in numbers if number not in self.model.tasks)
         self.model.add_task(new, features=self.features())
         if self.own:
-            put_own(self.model, self.own)
+            put_own_vectors(self.model, self.own)
         self.kept = [*self.kept, {"name": new, "description": self.description, "tuned": bool(self.own)}]
         self.draw()
         self.notice = f"'{new}' is a task of this model now. It lasts as long as this page, or longer when the model is saved."
