@@ -224,6 +224,8 @@ class Dashboard(ipywidgets.Box):
         for joined in self.joined:
             joined.unlink()
         same = writer is not None and writer.model is mixer.model
+        if writer is not None and same and writer.text:
+            mixer.text = writer.text
         self.joined = [traitlets.link((mixer, "text"), (writer, "text"))] if same else []
         if writer is not None:
             writer.beside = "" if same else "The panels around show nano; a task that you keep opens nano-described in all of them."

@@ -178,13 +178,14 @@ def writer_tuning(writer: "TaskWriter") -> Steps:
                 writer.tuning = {"trials": trial_facts(found), "done": False, "before": right, "of": len(before)}
             yield done, total
         (factor, steps), writer.own = best_steps(found), own_vectors(writer.twin)
-        after = sum(one["right"] for one in judged_examples(writer.twin, examples))
+        writer.draw()
+        after = sum(one["right"] for one in writer.examples)
         chosen = {"done": True, "after": after, "steps": steps, "rate": RATE * factor}
         writer.tuning = writer.tuning | {"trials": trial_facts(found)} | chosen
     finally:
         if not writer.tuning.get("done"):
             writer.tuning = {}
-        writer.draw()
+            writer.draw()
 
 
 def trial_facts(found: Mapping[tuple[float, int], Sequence[float]]) -> list[dict[str, Any]]:
@@ -283,7 +284,8 @@ class TaskWriter(Panel):
 
     def draw_answers(self) -> None:
         "Show what it answers to one's own text."
-        self.heard_text, nearest = self.text, self.near[0][0]
+        others = [name for name, _ in self.near if name not in [one["name"] for one in self.kept]]
+        self.heard_text, nearest = self.text, (others or [self.near[0][0]])[0]
         words = words_for(self.model, self.description, nearest, self.known_examples())
         self.answers = three_answers(self.twin, self.text, nearest, words)
 

@@ -140,6 +140,8 @@ def test_a_kept_task_is_in_every_panel_and_goes_away_again(tmp_path: Path) -> No
     asked(writer, keep="grammar")
     chart, mixer, again, inspector = board.panels[1:5]
     assert board.header.chosen == "nano-described" and again is writer and not writer.beside
+    assert mixer.text == inspector.text == writer.text == writer.presets[0]["text"]
+    assert "nearest task: many" in writer.answers[1]["who"]
     assert mixer.mixture == inspector.mixture == {"grammar": 1.0} and chart.points["names"][-1] == "grammar"
     assert {t["name"]: t["added"] for t in mixer.tasks}["grammar"] and inspector.tasks[-1]["name"] == "grammar"
     mixer.asked = {"number": 1, "text": writer.presets[1]["text"]}
