@@ -79,7 +79,7 @@ def test_bad_input_is_a_line_on_a_narrow_dark_screen(browser: Any, dashboard: st
     presets = seen.page.locator(".hl-writer .hl-presets button")
     presets.nth(1).focus()
     seen.page.keyboard.press("Enter")
-    seen.until(lambda: bool(seen.fact("writer", "norm")))
+    seen.until(lambda: len(json.loads(seen.fact("writer", "answers") or "[]")) == 3)
     answers, description = seen.fact("writer", "answers"), seen.page.get_by_label("what the task asks")
     broken = tmp_path / "broken.csv"
     broken.write_bytes(b"\xff\xfe\x00\x01")
