@@ -112,6 +112,7 @@ function render({ model, el }) {
 
   const nearBox = section("Tasks that it resembles", plane, legend, near, h("p", { class: "hl-note" }, "Numbers are cosines of task vectors; 1 is the same task, 0 no relation."));
   const keepBox = section("Keep it", h("div", { class: "hl-row hl-live" }, name, keep), h("p", { class: "hl-note" }, "A kept task is in mixer, inspector and map; here it can be taken away again."), kept);
+  keepBox.classList.add("hl-live");  // nobody keeps anything on a saved page
   clear(body,
     presets,
     h("div", { class: "hl-two" },
