@@ -2,6 +2,7 @@
 from . import agreement as agreement
 from . import claim_effects as claim_effects
 from . import claims_tested as claims_tested
+from . import described_study as described_study
 from . import few_shot_study as few_shot_study
 from . import known_experiments as known_experiments
 from . import many_study as many_study
@@ -36,6 +37,13 @@ from .claims_tested import (
     UNDECIDED as UNDECIDED,
     claims as claims,
     verdict as verdict,
+)
+from .described_study import (
+    DESCRIBED_WAYS as DESCRIBED_WAYS,
+    DescribedCell as DescribedCell,
+    ROWS as ROWS,
+    described_cells as described_cells,
+    run_described_cell as run_described_cell,
 )
 from .few_shot_study import (
     band as band,
