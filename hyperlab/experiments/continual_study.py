@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['CONTINUAL', 'ContinualCell', 'run_continual_cell', 'continual_study', 'pack_continual', 'continual_records',
-           'score_matrix', 'continual_numbers', 'by_contender', 'continual_table', 'continual_sentence',
-           'continual_picture']
+           'score_matrix', 'continual_numbers', 'by_contender', 'points', 'continual_table', 'kept_all',
+           'continual_sentence', 'continual_picture']
 
 # %% ../../nbs/experiments/19_continual_study.ipynb #872bfc72
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from ..analysis.house_style import styled
 from ..core.errors import check_names
 from ..core.files import asset, publish, read_json, write_json
 from ..core.model import AdaptedModel, adapt, load
-from ..data.benchmarks import tasks
+from ..data.benchmarks import task_names
 from ..data.tokens import TaskSplit, load_task_split
 
 from .described_study import majority_score
@@ -58,24 +58,24 @@ CONTINUAL: dict[str, Learner] = {
     "full fine-tuning": Learner("full", "nothing", {"norms": True}),
 }
 
-# %% ../../nbs/experiments/19_continual_study.ipynb #87a0ea79
+# %% ../../nbs/experiments/19_continual_study.ipynb #b2e58bce
 @dataclass(frozen=True)
 class ContinualCell:
     "One sequence of tasks for one contender."
 
     contender: str
-    world: str = "nano-many"  # a group of tasks
+    world: str = "nano-many"  # a group of tasks, or several with commas
     seed: int = 0  # of the order, the start and the batches
     begun: int = 24  # tasks of the start
     coming: int = 5  # tasks that come one after another
     start_steps: int = 600  # updates of 32 examples at the start
     steps: int = 100  # and for every task that comes
-    eval_examples: int = 50  # test rows of each task
+    eval_examples: int | None = 50  # test rows of each task; None: all
     shown: int = 8  # tasks of the start that are tested
 
     def __post_init__(self) -> None:
         check_names("contender", [self.contender], CONTINUAL)
-        known = len(tasks(self.world))
+        known = len(task_names(self.world))
         if self.begun < 2 or self.coming < 1 or self.begun + self.coming > known or not 1 <= self.shown <= self.begun:
             raise ValueError(f"expected at least 2 tasks at the start, 1 to come, {known} in all, and 1 to {self.begun} shown; "
                              f"received {self.begun}, {self.coming} and {self.shown}")  # fmt: skip
@@ -83,7 +83,7 @@ class ContinualCell:
     @property
     def order(self) -> list[str]:
         "The tasks of the start, then those that come."
-        names = tasks(self.world)
+        names = task_names(self.world)
         drawn = np.random.default_rng((self.seed, 19)).permutation(len(names))
         return [names[i] for i in drawn[: self.begun + self.coming]]
 
@@ -95,13 +95,13 @@ class ContinualCell:
     @property
     def place(self) -> str:
         "What its start is called."
-        return f"{self.world}-{CONTINUAL[self.contender].method}-{self.begun}x{self.start_steps}-{self.seed}"
+        return f"{self.world.replace(',', '+')}-{CONTINUAL[self.contender].method}-{self.begun}x{self.start_steps}-{self.seed}"
 
     @property
     def name(self) -> str:
         "The name of its file."
         said = self.contender.replace(", ", "-").replace(" ", "-")
-        return f"{said}-{self.world}-{self.begun}x{self.start_steps}-{self.coming}x{self.steps}-{self.seed}"
+        return f"{said}-{self.world.replace(',', '+')}-{self.begun}x{self.start_steps}-{self.coming}x{self.steps}-{self.seed}"
 
 # %% ../../nbs/experiments/19_continual_study.ipynb #4c011ee2
 def start_model(one: ContinualCell, folder: Path, progress: bool) -> AdaptedModel:
@@ -155,7 +155,7 @@ def run_continual_cell(one: ContinualCell, folder: str | Path, progress: bool = 
 
 # %% ../../nbs/experiments/19_continual_study.ipynb #af91c77f
 def continual_study(
-    contenders: Sequence[str] = tuple(CONTINUAL),
+    contenders: str | Sequence[str] = "all",  # names, or all of them
     world: str = "nano-many",  # a group of tasks
     seeds: Sequence[int] = (0, 1),
     folder: str | Path = "runs/continual",
@@ -165,7 +165,9 @@ def continual_study(
 ) -> list[dict[str, Any]]:
     "Every contender on every order of tasks, where it is missing; called again, it goes on."
     Path(folder).mkdir(parents=True, exist_ok=True)
-    return [run_continual_cell(ContinualCell(name, world, seed, **how), folder, progress) for seed in seeds for name in contenders]
+    names = list(CONTINUAL) if contenders == "all" else [contenders] if isinstance(contenders, str) else list(contenders)
+    cells = [ContinualCell(name, world, seed, **how) for seed in seeds for name in names]
+    return [run_continual_cell(one, folder, progress) for one in cells]
 
 # %% ../../nbs/experiments/19_continual_study.ipynb #c54995c4
 def pack_continual(folder: str | Path, path: str | Path) -> Path:
@@ -193,13 +195,19 @@ def continual_numbers(record: Mapping[str, Any]) -> dict[str, float]:
     learned = [matrix[i + 1, begun + i] for i in range(len(record["came"]))]
     before = [one["before"] for one in record["came"]]
     return {"forward transfer": forward_transfer(before, record["majority"]), "learned": float(np.mean(learned)),
-            "forgotten, start": lost["of the start"], "forgotten, came": lost["of those that came"],
+            "forgotten of the start": lost["of the start"], "forgotten of those that came": lost["of those that came"],
             "at the end": float(matrix[-1].mean())}  # fmt: skip
 
 
 def by_contender(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     "Records of each contender, in the order of the study."
     return {name: own for name in CONTINUAL if (own := [one for one in records if one["contender"] == name])}
+
+
+def points(values: Iterable[float]) -> str:
+    "Mean and spread over seeds as a cell, and a word where nothing changed at all."
+    numbers = list(values)
+    return mean_cell(numbers) if any(numbers) else "none"
 
 
 def continual_table(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
@@ -209,24 +217,31 @@ def continual_table(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
     rows = []
     for name, own in by_contender(records).items():
         numbers = [continual_numbers(one) for one in own]
-        rows.append({"contender": name, "seeds": len(own)} | {what: mean_cell(n[what] for n in numbers) for what in numbers[0]})
+        rows.append({"contender": name} | {what: points(n[what] for n in numbers) for what in numbers[0]})
     return pd.DataFrame(rows)
 
-# %% ../../nbs/experiments/19_continual_study.ipynb #428b4863
+# %% ../../nbs/experiments/19_continual_study.ipynb #333ce75e
+def kept_all(record: Mapping[str, Any]) -> bool:
+    "Whether no task that was there changed its score at a later stage."
+    moved = np.diff(score_matrix(record), axis=0)
+    return bool((moved[~np.isnan(moved)] == 0).all())
+
+
 def continual_sentence(records: Sequence[Mapping[str, Any]]) -> str:
     "What the records support, in plain words."
     means = {name: {k: float(np.mean([continual_numbers(one)[k] for one in own])) for k in continual_numbers(own[0])}
              for name, own in by_contender(records).items()}  # fmt: skip
     if not means:
         return "No sequence has been run."
-    still = [name for name, own in by_contender(records).items()
-             if all(np.allclose(np.diff(score_matrix(one), axis=0)[~np.isnan(score_matrix(one)[:-1])], 0) for one in own)]  # fmt: skip
+    still = [name for name, own in by_contender(records).items() if all(map(kept_all, own))]
     worst, best = (pick(means, key=lambda name: means[name]["at the end"]) for pick in (min, max))
-    kept = f"{' and '.join(still)}: no old task changed its score at any stage. " if still else ""
-    said = lambda name: f"{name} ({means[name]['at the end']:.1f} %)"
-    lost = max(means, key=lambda name: means[name]["forgotten, start"])
-    return (f"{kept}{lost[0].upper()}{lost[1:]} lost most of the start, {means[lost]['forgotten, start']:.1f} points. Over all tested tasks "
-            f"{said(best)} is ahead at the end and {said(worst)} is last; sequences of each contender: {min(map(len, by_contender(records).values()))}.")
+    lost = max(means, key=lambda name: means[name]["forgotten of the start"])
+    said = lambda name, what, unit: f"{name} ({means[name][what]:.1f} {unit})"
+    kept = f"No old task changed its score at any stage with: {'; '.join(still)}. " if still else ""
+    least = min(map(len, by_contender(records).values()))
+    return (f"{kept}Most of the start was lost with: {said(lost, 'forgotten of the start', 'points')}. Over all tested tasks, "
+            f"ahead at the end is {said(best, 'at the end', '%')} and last is {said(worst, 'at the end', '%')}. Sequences of each "
+            f"contender: {least} or more.")  # fmt: skip
 
 # %% ../../nbs/experiments/19_continual_study.ipynb #592c9151
 def continual_picture(records: Sequence[Mapping[str, Any]], columns: int = 4) -> "go.Figure":
