@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 import torch
 
-import hyperlab as hl
 from hyperlab.core.generators import TaskFeatures
 from hyperlab.data.benchmarks import register_task, task, task_names
 from hyperlab.experiments import described_study as chapter
@@ -91,8 +90,7 @@ def test_a_study_runs_once_and_its_pack_has_every_number(tmp_path: Path, monkeyp
     found = described_study(world=four(), folder=tmp_path, **TINY)
     assert [set(one) & set(cell["scores"].get("description", {})) for one, cell in zip(trained, found, strict=True)] == [set()] * 5
     monkeypatch.setattr(chapter, "train", lambda *a, **k: pytest.fail("trained again"))
-    table = hl.study("hyperformer-stable", four(), seeds=[0], folder=tmp_path, kind="described",
-                     **{k: v for k, v in TINY.items() if k != "seeds"})  # fmt: skip
+    table = described_table(described_study(world=four(), folder=tmp_path, **TINY))
     assert [path.suffix for path in sorted(tmp_path.iterdir())] == [".json"] * 5  # runs are cleared away
     packed = described_records(pack_described(tmp_path, tmp_path / "described.jsonl"))
     scores = lambda records: {(one["kind"], one["fold"]): one["scores"] for one in records}
@@ -135,7 +133,3 @@ def test_a_wrong_study_is_refused() -> None:
         DescribedCell("folded")
     with pytest.raises(ValueError, match="2 to 64 folds"):
         DescribedCell(folds=65)
-    with pytest.raises(ValueError, match="kind of study"):
-        hl.study("nano", ["nano-cb"], kind="few")
-    with pytest.raises(ValueError, match="belong to few-shot studies"):
-        hl.study("hyperformer-stable", "nano-many", shots=[4], kind="described")
