@@ -14,7 +14,7 @@ export TOKENIZERS_PARALLELISM ?= false
 WORKERS = python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder $(if $(FAST),-m "not slow")
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test suite lint notebooks pytest margins check export outputs lab dashboard clean help
+.PHONY: run test suite lint notebooks pytest margins check export outputs docs lab dashboard clean help
 
 PAGE := many
 RUN_many = run
@@ -67,13 +67,17 @@ export: $(READY)
 outputs: $(READY)
 	python tools/outputs.py $(NB)
 
+# The site: book, methods, reference and gallery, without a network; open _docs/index.html
+docs: $(READY)
+	python tools/docs/build.py
+
 lab: $(READY)
 	jupyter lab nbs
 
-# SOURCE and RUNS as in the notebook's parameters; how it is served, and which kernels it keeps, is told in nbs/widgets/05_server
+# SOURCE and RUNS as in the notebook's parameters; how it is served, and which kernels it keeps, is told in nbs/widgets/06_server
 dashboard: $(READY)
 	JUPYTER_PATH=$(CURDIR)/hyperlab/widgets/front/jupyter $(if $(SOURCE),HYPERLAB_SOURCE=$(abspath $(SOURCE))) $(if $(RUNS),HYPERLAB_RUNS=$(abspath $(RUNS))) HYPERLAB_FOLDER=$(abspath $(or $(RUNS),runs)) \
 		python -m hyperlab.widgets.server nbs/dashboard.ipynb $(VOILA)
 
 clean:
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) _docs build *.egg-info .mypy_cache .ruff_cache .pytest_cache

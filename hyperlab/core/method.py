@@ -107,6 +107,13 @@ class Rule(nn.Module):
             if grow is not None and module is not self:
                 grow(mixture)
 
+    def remove_task(self, number: int) -> None:
+        "Take away what a task has of its own; the other tasks keep theirs, bit for bit."
+        for module in self.modules():
+            shrink: Callable[[int], None] | None = getattr(module, "remove_task", None)
+            if shrink is not None and module is not self:
+                shrink(number)
+
 # %% ../../nbs/core/07_method.ipynb #7b15800a
 RowKey = int | tuple[float, ...] | tuple[tuple[float, ...], str]  # a task's number, a mixture, or a task vector
 RowWeights = dict[str, dict[str, Tensor]]  # part -> name -> (S, 1, ...)
@@ -204,6 +211,10 @@ class Method:
 
     name: ClassVar[str]
     title: ClassVar[str]  # as the papers write it
+    paper: ClassVar[str] = ""  # who proposed it and where it is compared
+    formula: ClassVar[str] = ""  # what it computes, in LaTeX
+    when: ClassVar[str] = ""  # to use it, a sentence or two
+    when_not: ClassVar[str] = ""
     keeps_task_name: ClassVar[bool] = False  # whether the task's name stays in the prompt
     listed: ClassVar[bool] = True  # False for forms that a person does not choose by name
     learning_rates: ClassVar[Mapping[str, float]] = {}  # piece of a parameter's name -> rate instead of the run's
