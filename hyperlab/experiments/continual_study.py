@@ -25,7 +25,7 @@ from ..core.model import AdaptedModel, adapt, load
 from ..data.benchmarks import task_names
 from ..data.tokens import TaskSplit, load_task_split
 
-from .described_study import majority_score
+from .described_study import majority_score, world_name
 from .many_study import mean_cell
 from ..nano.settings import setting_of
 from ..training.continual import begin_task, forgetting, forward_transfer, learn_task
@@ -95,13 +95,13 @@ class ContinualCell:
     @property
     def place(self) -> str:
         "What its start is called."
-        return f"{self.world.replace(',', '+')}-{CONTINUAL[self.contender].method}-{self.begun}x{self.start_steps}-{self.seed}"
+        return f"{world_name(self.world)}-{CONTINUAL[self.contender].method}-{self.begun}x{self.start_steps}-{self.seed}"
 
     @property
     def name(self) -> str:
         "The name of its file."
         said = self.contender.replace(", ", "-").replace(" ", "-")
-        return f"{said}-{self.world.replace(',', '+')}-{self.begun}x{self.start_steps}-{self.coming}x{self.steps}-{self.seed}"
+        return f"{said}-{world_name(self.world)}-{self.begun}x{self.start_steps}-{self.coming}x{self.steps}-{self.seed}"
 
 # %% ../../nbs/experiments/19_continual_study.ipynb #4c011ee2
 def start_model(one: ContinualCell, folder: Path, progress: bool) -> AdaptedModel:
@@ -109,7 +109,8 @@ def start_model(one: ContinualCell, folder: Path, progress: bool) -> AdaptedMode
     method, run = CONTINUAL[one.contender].method, Run(folder / "starts" / one.place)
     if not run.finished:
         setting = setting_of(method)
-        few = {"eval_every": one.start_steps, "eval_examples": 4, "eval_batch_size": 200, "selection": "last"}  # judged below
+        few: dict[str, Any] = {"eval_every": one.start_steps, "eval_examples": 4}  # judged below
+        few |= {"eval_batch_size": 200, "selection": "last"}
         with preserve_rng_state():
             seed_everything(one.seed)
             model = adapt("nano", method, one.order[: one.begun], **setting.options)

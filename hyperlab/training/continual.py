@@ -184,8 +184,8 @@ def learn_task(
     return start
 
 # %% ../../nbs/training/08_continual.ipynb #7c527e7f
-def forgetting(scores: Sequence[Sequence[float]], begun: int) -> dict[str, float]:
-    "Mean points lost until the end, of the `begun` tasks of the start and of those that came later; NaN where there are none."
+def forgetting(scores: Any, begun: int) -> dict[str, float]:
+    "Mean points lost until the end, from scores (stages, tasks): of the `begun` tasks of the start, and of those that came."
     matrix = np.asarray(scores, float)
     learned = np.concatenate([matrix[0, :begun], [matrix[i + 1, begun + i] for i in range(matrix.shape[1] - begun)]])
     lost = learned - matrix[-1]

@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hyperlab as hl
+
 from hyperlab.experiments import continual_study as chapter
 from hyperlab.experiments.continual_study import (
     CONTINUAL,
@@ -42,7 +44,7 @@ def test_a_sequence_runs_once_and_an_embedding_forgets_nothing(tmp_path: Path, m
     found = continual_study(names, folder=tmp_path, seeds=[0], **TINY)
     monkeypatch.setattr(chapter, "train", lambda *a, **k: pytest.fail("trained again"))
     monkeypatch.setattr(chapter, "learn_task", lambda *a, **k: pytest.fail("learned again"))
-    table = continual_table(continual_study(names, folder=tmp_path, seeds=[0], **TINY))
+    table = hl.study(names, "nano-many", seeds=[0], folder=tmp_path, kind="continual", **TINY)
     packed = continual_records(pack_continual(tmp_path, tmp_path / "continual.jsonl"))
     assert sorted(one["contender"] for one in packed) == sorted(names) == sorted(table["contender"])
     for one in found:

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
+import hyperlab as hl
+
 from hyperlab.core.generators import TaskFeatures
-from hyperlab.data.benchmarks import register_task, task, task_names
+from hyperlab.data.benchmarks import task_names
 from hyperlab.experiments import described_study as chapter
 from hyperlab.experiments.described_study import (
     DESCRIBED_WAYS,
@@ -32,10 +34,7 @@ WORLD = ["nano-rte", "nano-qnli", "nano-sst2", "nano-imdb"]
 TINY = {"folds": 2, "seeds": [0], "steps": 2, "examples": 8, "eval_examples": 4, "progress": False}
 
 
-def four() -> str:
-    for name in WORLD:
-        register_task(task(name), "four-described")
-    return "four-described"
+FOUR = ",".join(WORLD)
 
 
 @pytest.mark.parametrize(("world", "folds"), [("nano-many", 8), ("nano-many", 4), ("nano,nano-fewshot", None)])
@@ -69,12 +68,13 @@ def test_controls_are_what_they_are_called() -> None:
 
 
 def test_a_way_is_the_task_that_it_stands_for() -> None:
-    cell = DescribedCell(world=four(), folds=4, fold=0)
+    cell = DescribedCell(world=FOUR, folds=4, fold=0)
     model, found = build_described(cell, features()), features()
     flat = lambda like: torch.cat([w.flatten() for site in model.weights(like).values() for w in site.values()])
     with torch.no_grad():
         for parameter in model.rule.parameters():
-            parameter.add_(0.05 * torch.randn_like(parameter))
+            if parameter.requires_grad:
+                parameter.add_(0.05 * torch.randn_like(parameter))
     model.eval()
     as_way = {way: flat(described_as(model, found, "nano-rte", way, 0)) for way in DESCRIBED_WAYS}
     torch.testing.assert_close(as_way["same words"], flat("nano-qnli"))  # a known task's description gives the known task
@@ -87,10 +87,11 @@ def test_a_way_is_the_task_that_it_stands_for() -> None:
 def test_a_study_runs_once_and_its_pack_has_every_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trained, train = [], chapter.train
     monkeypatch.setattr(chapter, "train", lambda model, *a, **k: trained.append(list(model.tasks)) or train(model, *a, **k))
-    found = described_study(world=four(), folder=tmp_path, **TINY)
+    found = described_study(world=FOUR, folder=tmp_path, **TINY)
     assert [set(one) & set(cell["scores"].get("description", {})) for one, cell in zip(trained, found, strict=True)] == [set()] * 5
     monkeypatch.setattr(chapter, "train", lambda *a, **k: pytest.fail("trained again"))
-    table = described_table(described_study(world=four(), folder=tmp_path, **TINY))
+    own = {k: v for k, v in TINY.items() if k != "seeds"}
+    table = hl.study("hyperformer-stable", FOUR, seeds=[0], folder=tmp_path, kind="described", **own)
     assert [path.suffix for path in sorted(tmp_path.iterdir())] == [".json"] * 5  # runs are cleared away
     packed = described_records(pack_described(tmp_path, tmp_path / "described.jsonl"))
     scores = lambda records: {(one["kind"], one["fold"]): one["scores"] for one in records}
@@ -133,3 +134,7 @@ def test_a_wrong_study_is_refused() -> None:
         DescribedCell("folded")
     with pytest.raises(ValueError, match="2 to 64 folds"):
         DescribedCell(folds=65)
+    with pytest.raises(ValueError, match="kind of study"):
+        hl.study("nano", ["nano-cb"], kind="few")
+    with pytest.raises(ValueError, match="belong to few-shot studies"):
+        hl.study("hyperformer-stable", "nano-many", shots=[4], kind="described")
