@@ -115,11 +115,11 @@ function render({ model, el }) {
   keepBox.classList.add("hl-live");  // nobody keeps anything on a saved page
   clear(body,
     presets,
-    h("div", { class: "hl-two" },
-      h("div", { class: "hl-stack" }, section("What the task asks", description, h("div", { class: "hl-row hl-live", style: "margin-top:6px" }, write)), nearBox, keepBox),
-      h("div", { class: "hl-stack" }, section("A text of your own", text, answers),
-        h("div", {}, h("div", { class: "hl-row", style: "margin-bottom:4px" }, h("h4", { style: "margin:0" }, "The adapter that is written"), where), canvas, seen),
-        section("Examples, if you have some (up to 16)", lines, h("div", { class: "hl-row hl-live", style: "margin-top:6px" }, tune, untune, h("button", { onclick: () => picker.click() }, "From a file (csv, tsv, jsonl)"), picker), trials, judged))));
+    h("div", { class: "hl-columns" },
+      h("div", { class: "hl-stack" }, section("What the task asks", description, h("div", { class: "hl-row hl-live", style: "margin-top:6px" }, write)), section("A text of your own", text, answers),
+        section("Examples, if you have some (up to 16)", lines, h("div", { class: "hl-row hl-live", style: "margin-top:6px" }, tune, untune, h("button", { onclick: () => picker.click() }, "From a file (csv, tsv, jsonl)"), picker), trials, judged)),
+      h("div", { class: "hl-stack" }, nearBox,
+        h("div", {}, h("div", { class: "hl-row", style: "margin-bottom:4px" }, h("h4", { style: "margin:0" }, "The adapter that is written"), where), canvas, seen), keepBox)));
 
   const drawAbout = () => { sub.textContent = [model.get("about"), model.get("beside")].filter(Boolean).join(" "); };
   const late = (what, draw) => model.on(`change:${what}`, draw);
