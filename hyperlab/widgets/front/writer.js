@@ -30,7 +30,7 @@ function render({ model, el }) {
   }
 
   // Where it lies: the known tasks small and quiet, the description as a ring
-  const plane = h("div", { class: "hl-plane" }), near = h("div", { class: "hl-answers", style: "margin-top:8px" }), legend = h("ul", { class: "hl-legend" });
+  const plane = h("div", { class: "hl-plane" }), near = h("div", { class: "hl-answers hl-near", style: "margin-top:8px" }), legend = h("ul", { class: "hl-legend" });
   const drawPlane = fitted(plane, (width) => {
     const { tasks = [], here } = model.get("plane"), height = Math.round(Math.min(300, width * 0.72)), places = [...tasks.map((t) => t.at), ...(here ? [here] : [])];
     const [x0, x1] = extent(places.map((p) => p[0])), [y0, y1] = extent(places.map((p) => p[1])), size = Math.min((width - 40) / (x1 - x0 || 1), (height - 40) / (y1 - y0 || 1));
