@@ -55,9 +55,9 @@ from .continual_study import (
     score_matrix as score_matrix,
 )
 from .described_study import (
+    CELLS as CELLS,
     DESCRIBED_WAYS as DESCRIBED_WAYS,
     DescribedCell as DescribedCell,
-    KINDS as KINDS,
     ROWS as ROWS,
     against_description as against_description,
     described_cells as described_cells,
