@@ -350,9 +350,10 @@ def described_table(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
 # %% ../../nbs/experiments/18_described_study.ipynb #5d1e70a1
 def standing(found: Mapping[str, Comparison]) -> str:
     "What the description is ahead of, behind, and not to be told apart from."
-    kinds = {"ahead of": lambda one: one.low > 0, "behind": lambda one: one.high < 0,
-             "not to be told apart from": lambda one: one.low <= 0 <= one.high}  # fmt: skip
-    named = {kind: [ROWS[way] for way, one in found.items() if holds(one)] for kind, holds in kinds.items()}
+    named: dict[str, list[str]] = {"ahead of": [], "behind": [], "not to be told apart from": []}
+    for (way, one), p in zip(found.items(), holm([one.p for one in found.values()]), strict=True):
+        kind = "not to be told apart from" if p >= 0.05 else "ahead of" if one.difference > 0 else "behind"
+        named[kind].append(ROWS[way])
     return "; ".join(f"{kind} {', '.join(f'*{name}*' for name in names)}" for kind, names in named.items() if names)
 
 
