@@ -19,6 +19,7 @@ from hyperlab.experiments.continual_study import (
     continual_table,
     kept_all,
     pack_continual,
+    run_continual_cell,
     score_matrix,
 )
 from hyperlab.nano.many import MANY
@@ -53,6 +54,8 @@ def test_a_sequence_runs_once_and_an_embedding_forgets_nothing(tmp_path: Path, m
         assert matrix.shape == (3, 4) and np.isnan(matrix).tolist() == missing
         assert len(one["came"]) == 2 and all(came["like"] for came in one["came"])
     assert all(kept_all(one) for one in found if one["keep"] == "task")
+    again = {k: v for k, v in TINY.items() if k != "progress"}
+    assert run_continual_cell(ContinualCell(names[0], **again), tmp_path)["matrix"] == found[0]["matrix"]
 
 
 def made_up(contender: str, drop: float) -> dict:

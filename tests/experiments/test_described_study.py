@@ -11,6 +11,7 @@ from hyperlab.core.generators import TaskFeatures
 from hyperlab.data.benchmarks import task_names
 from hyperlab.experiments import described_study as chapter
 from hyperlab.experiments.described_study import (
+    CELLS,
     DESCRIBED_WAYS,
     DescribedCell,
     against_description,
@@ -26,7 +27,9 @@ from hyperlab.experiments.described_study import (
     pack_described,
     paired_scores,
     random_features,
+    run_described_cell,
     same_words,
+    scores_of_ways,
     shuffled_tasks,
 )
 
@@ -119,6 +122,16 @@ def test_the_sentence_says_what_the_records_support(description: float, nearest:
     assert abs(one.difference - (description - nearest)) < 2 and one.low < one.difference < one.high
     assert len(described_picture(records).data) == 1
     assert described_sentences([]) == "No fold has been run." and described_table([]).empty
+
+
+def test_a_row_is_of_the_tasks_that_were_described_and_finished_cells_are_read(tmp_path: Path) -> None:
+    records = [{"seed": 0, "scores": {"description": {"x": 60.0}}}, {"seed": 0, "scores": {"oracle": {"x": 70.0, "y": 10.0}}},
+               {"seed": 1, "scores": {"shared": {"x": 5.0}}}]  # fmt: skip
+    assert scores_of_ways(records) == {"description": {0: {"x": 60.0}}, "oracle": {0: {"x": 70.0}}}
+    for kind in CELLS:
+        one = DescribedCell(kind)
+        (tmp_path / f"{one.name}.json").write_text('{"kind": "read"}')
+        assert run_described_cell(one, tmp_path) == {"kind": "read"}
 
 
 def test_pairs_are_the_same_tasks_of_the_same_seeds() -> None:

@@ -8,7 +8,7 @@ import torch
 import hyperlab as hl
 from hyperlab.nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from hyperlab.training import continual as chapter
-from hyperlab.training.continual import Learning, flat_weights, forgetting, forward_transfer, learn_task
+from hyperlab.training.continual import KEEPS, Learning, flat_weights, forgetting, forward_transfer, learn_task
 from hyperlab.training.update import NonFinite
 
 QUICK = {"learning_rate": 0.02, "progress": False}
@@ -41,6 +41,15 @@ def test_a_new_tasks_own_parameters_leave_old_tasks_bit_identical(method: str) -
     assert model.tasks == ["toy-mood", "toy-pet"]
     assert torch.equal(flat_weights(model, ["toy-mood"]), kept) and torch.equal(answers(model, "toy-mood"), logits)
     assert not torch.equal(flat_weights(model, ["toy-pet"]), kept)
+
+
+@pytest.mark.parametrize("keep", KEEPS)
+def test_every_way_adds_the_task_and_learns_it(keep: str) -> None:
+    model = toy()
+    start = learn_task(model, "toy-pet", keep, steps=2, **QUICK)
+    assert start is not None and model.tasks == ["toy-mood", "toy-pet"]
+    assert not torch.equal(flat_weights(model, ["toy-pet"]), flat_weights(model, ["toy-mood"]))
+    assert learn_task(model, "toy-pet", keep, steps=1, **QUICK) is None  # it is known by now, and learned further
 
 
 def moved(keep: str, **how: object) -> float:
