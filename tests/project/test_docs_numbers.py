@@ -178,7 +178,8 @@ def moved_facts(facts: Any) -> Any:
 
 def moved_described(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     "Records of a task less, with other scores."
-    fewer = lambda ways: {way: {t: v / 2 for t, v in list(scores.items())[1:]} for way, scores in ways.items()}
+    share = {"description": 1.0}  # so that every difference is another one, and every end of an interval
+    fewer = lambda ways: {way: {t: share.get(way, 0.3) * v for t, v in list(scores.items())[1:]} for way, scores in ways.items()}
     return [moved({**one, "scores": fewer(one["scores"]), "readable": fewer(one["readable"])}) for one in records]
 
 
