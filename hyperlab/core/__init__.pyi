@@ -132,7 +132,6 @@ from .generators import (
     mixture_row as mixture_row,
     read_condition as read_condition,
     repeated as repeated,
-    without_row as without_row,
 )
 from .hooks import (
     ADAPTED as ADAPTED,
