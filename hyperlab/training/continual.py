@@ -35,13 +35,11 @@ KEEPS = ("task", "nothing", "weights", "replay")
 
 def flat_weights(model: AdaptedModel, names: Sequence[str]) -> Tensor:
     "All weights that are written for some tasks, (tasks, numbers), with gradients where they are asked for."
-    with model.lock:
-        made = model.rule.generate(model.condition(list(names), len(names)))
-    every = [value for one in made.values() for value in one.values()]
-    pieces = [value.expand(-1, len(names), *value.shape[2:]).transpose(0, 1).flatten(1) for value in every]
-    if not pieces:
+    written = lambda site: [value.flatten() for kind, value in site.items() if kind != "dropout"]  # a share, in training alone
+    rows = [[piece for site in model.weights(name).values() for piece in written(site)] for name in names]
+    if not all(rows):
         raise ValueError(f"{model.method.title} writes no weights for a task: use keep='task', 'nothing' or 'replay'")
-    return torch.cat(pieces, 1)
+    return torch.stack([torch.cat(row) for row in rows])
 
 
 def drift(now: Tensor, before: Tensor) -> Tensor:
