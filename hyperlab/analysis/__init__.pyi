@@ -6,6 +6,7 @@ from . import figure_sides as figure_sides
 from . import figures as figures
 from . import house_style as house_style
 from . import interpolation as interpolation
+from . import maps as maps
 from . import palette as palette
 from . import patching as patching
 from . import probes as probes
@@ -101,6 +102,30 @@ from .interpolation import (
     path_steps as path_steps,
     sample_split as sample_split,
 )
+from .maps import (
+    Drawing as Drawing,
+    FEW as FEW,
+    METHODS as METHODS,
+    MIXTURE as MIXTURE,
+    MIXTURE_SHAPE as MIXTURE_SHAPE,
+    Wanted as Wanted,
+    about_input as about_input,
+    axis_titles as axis_titles,
+    chosen_sites as chosen_sites,
+    draw_instances as draw_instances,
+    draw_tasks as draw_tasks,
+    fitting as fitting,
+    looks_of_tasks as looks_of_tasks,
+    map_title as map_title,
+    mixture_places as mixture_places,
+    nearest_of_all as nearest_of_all,
+    packed as packed,
+    place_mixture as place_mixture,
+    training_steps as training_steps,
+    wanted_inputs as wanted_inputs,
+    wanted_tasks as wanted_tasks,
+    words_of_tasks as words_of_tasks,
+)
 from .palette import (
     Colouring as Colouring,
     OKABE_ITO as OKABE_ITO,
@@ -134,6 +159,7 @@ from .similarity import (
     cluster_tasks as cluster_tasks,
     cosines as cosines,
     family_purity as family_purity,
+    nearest_points as nearest_points,
     nearest_tasks as nearest_tasks,
     similarity_by_site as similarity_by_site,
 )
@@ -174,7 +200,9 @@ from .task_vectors import (
     VIEWS as VIEWS,
     Where as Where,
     chance_explained as chance_explained,
+    checkpoint_history as checkpoint_history,
     families as families,
+    points_of_vectors as points_of_vectors,
     position_spread as position_spread,
     project as project,
     registered as registered,
@@ -184,4 +212,5 @@ from .task_vectors import (
     task_points as task_points,
     task_view as task_view,
     trajectories as trajectories,
+    vector_points as vector_points,
 )

@@ -14,6 +14,7 @@ from . import method as method
 from . import model as model
 from . import old_names as old_names
 from . import sites as sites
+from . import vector_history as vector_history
 from .adapters import (
     ADAPTERS as ADAPTERS,
     Adapter as Adapter,
@@ -218,4 +219,18 @@ from .sites import (
     layer_count as layer_count,
     projection_places as projection_places,
     select_sites as select_sites,
+)
+from .vector_history import (
+    FOLDER as FOLDER,
+    GOLDEN as GOLDEN,
+    MOMENTS as MOMENTS,
+    SAMPLED as SAMPLED,
+    forget_vectors_after as forget_vectors_after,
+    is_moment as is_moment,
+    keep_vectors as keep_vectors,
+    kept_vectors as kept_vectors,
+    read_vectors as read_vectors,
+    sampled_places as sampled_places,
+    sampled_weights as sampled_weights,
+    vectors_now as vectors_now,
 )

@@ -22,7 +22,7 @@ from ..experiments.runs import find_runs, run_row
 from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from ..training.run_folder import Run
 from .adapter_inspector import AdapterInspector
-from .embedding_map import EmbeddingMap
+from .embedding_map import EmbeddingMap, own_history
 from .panel import Panel, Steps, open_model, page
 from .task_mixer import TaskMixer
 
@@ -155,6 +155,12 @@ class Header(Panel):
             self.dashboard.look_at(self.chosen)
 
 # %% ../../nbs/widgets/04_dashboard.ipynb #5736bbc9
+def grow(chart: EmbeddingMap, tasks: list[dict[str, Any]]) -> None:
+    "Tell a map which tasks were added to the model, and which of them are saved mixtures."
+    saved = {task["name"]: task["parts"] for task in tasks if task.get("parts")}
+    chart.grown([task["name"] for task in tasks if task["added"] and task["name"] not in saved], saved)
+
+# %% ../../nbs/widgets/04_dashboard.ipynb #511e5224
 class Dashboard(ipywidgets.Box):
     "Map, mixer and inspector of one model, and the runs of a folder."
 
@@ -184,14 +190,15 @@ class Dashboard(ipywidgets.Box):
         "Show this model."
         model = open_model(source)
         self.header.about = facts_of(model, source if isinstance(source, str) else "")
-        chart, mixer = EmbeddingMap(model), TaskMixer(model, examples=self.examples, folder=self.folder)
+        chart = EmbeddingMap(model, history=own_history(source))
+        mixer = TaskMixer(model, examples=self.examples, folder=self.folder)
         inspector = AdapterInspector(model, task=dict(mixer.mixture), site=mixer.site, text=mixer.text)
         chart.mixture = dict(mixer.mixture)
         for shared in ("mixture", "text", "site"):
             traitlets.link((mixer, shared), (inspector, shared))
         traitlets.dlink((mixer, "tasks"), (inspector, "tasks"))
         traitlets.link((mixer, "mixture"), (chart, "mixture"))
-        mixer.observe(lambda change: chart.grown([t["name"] for t in change["new"] if t["added"]]), "tasks")
+        mixer.observe(lambda change: grow(chart, change["new"]), "tasks")
         self.show([chart, mixer, inspector])
 
     def show(self, panels: list[Panel]) -> None:

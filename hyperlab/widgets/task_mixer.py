@@ -31,6 +31,7 @@ from hyperlab.analysis.interpolation import (
     path_steps,
     sample_split,
 )
+from ..analysis.maps import MIXTURE_SHAPE
 from ..analysis.task_vectors import families, registered, representations, task_points
 from ..core.errors import check_names
 from ..core.model import AdaptedModel
@@ -364,7 +365,8 @@ class TaskMixer(Panel):
         self.model.mix(name, mixture)
         self.kept[name] = mixture
         facts = task_facts(self.model.tasks, [n for n in self.model.tasks if n not in self.trained])
-        self.tasks = [fact | ({"parts": self.kept[fact["name"]]} if fact["name"] in self.kept else {}) for fact in facts]
+        marks = {name: {"parts": pure(parts, self.kept), "shape": MIXTURE_SHAPE} for name, parts in self.kept.items()}
+        self.tasks = [fact | marks.get(fact["name"], {}) for fact in facts]
         self.notice = f"'{name}' is a task of this model now. It lasts as long as this page, or longer in a folder."
 
     def save_model(self, name: str) -> None:
