@@ -248,7 +248,7 @@ function render({ model, el }) {
     if (crowd && canvas.matches(":focus-visible")) parts.push(s("path", { d: `M${size.width / 2 - 9} ${size.height / 2}h18M${size.width / 2} ${size.height / 2 - 9}v18`, stroke: "var(--hl-mark)", "stroke-width": 1.5, "data-middle": "" }));
     if (selected != null && selected < count()) {
       const [x, y] = at(selected);
-      for (const [j, c] of near) { const [px, py] = at(j); if (Number.isFinite(px)) parts.push(s("line", { class: "hl-near", x1: x, y1: y, x2: px, y2: py, stroke: "var(--hl-mark)", "stroke-width": 0.6 + 1.8 * Math.max(0, c), opacity: 0.25 + 0.5 * Math.max(0, c) }), crowd ? s("circle", { cx: px, cy: py, r: 4, fill: colourOf(j), stroke: "var(--hl-card)" }) : null); }
+      for (const [j, c] of near) { const [px, py] = at(j); if (c > 0 && Number.isFinite(px)) parts.push(s("line", { class: "hl-near", x1: x, y1: y, x2: px, y2: py, stroke: "var(--hl-mark)", "stroke-width": 0.6 + 1.8 * Math.max(0, c), opacity: 0.25 + 0.5 * Math.max(0, c) }), crowd ? s("circle", { cx: px, cy: py, r: 4, fill: colourOf(j), stroke: "var(--hl-card)" }) : null); }
       parts.push(s("circle", { class: "hl-chosen", cx: x, cy: y, r: crowd ? 7 : 11.5, fill: "none", stroke: "var(--hl-accent)", "stroke-width": 2.2 }));
     }
     if (rope.length > 1) parts.push(s("path", { d: "M" + rope.map(([x, y]) => `${x.toFixed(0)} ${y.toFixed(0)}`).join("L") + "Z", fill: "var(--hl-accent)", "fill-opacity": 0.1, stroke: "var(--hl-accent)", "stroke-dasharray": "4 3" }));
@@ -367,7 +367,7 @@ function render({ model, el }) {
     if (!kind) return clear(told, complete() ? h("p", { class: "hl-note hl-hint" }, count() > MANY ? "Click a point for its neighbours; with Lasso, or Shift, draw around points to list them." : "Click a point for its neighbours; drag the ring to mix tasks where it lies.") : null);
     if (kind === "near") {
       const [i, name, answer, text] = of;
-      return clear(told, head(glyphOf(i), " ", name, answer && !facts().tasks ? ` → “${answer}”` : ""), text ? h("p", { class: "hl-note", style: "margin:2px 0 6px" }, text) : null,
+      return clear(told, head(glyphOf(i), " ", name, answer && !facts().tasks ? ` → “${answer}”` : ""), text ? h("p", { class: "hl-note", style: "margin:2px 0 6px" }, facts().tasks ? text.replace(/;[^;]*$/, "") : text) : null,
         rows.length ? h("ol", { class: "hl-nearest", "aria-label": "nearest points" }, rows.map(([j, other, said, what, c]) => h("li", { "data-row": j }, h("span", {}, glyphOf(j), " ", h("button", { class: "hl-open", onclick: () => select(j) }, other)),
           h("span", { class: "hl-similar", title: `cosine ${two(c)}` }, h("i", { style: `width:${Math.max(0, 100 * c).toFixed(0)}%` })), h("output", {}, two(c)), facts().tasks ? null : h("span", { class: "hl-wanted hl-what" }, `“${said}” ${what ?? ""}`))))
         : h("p", { class: "hl-note" }, list.waits ? "Looking for its neighbours …" : count() < 2 ? "There is no other point." : "Neighbours are computed by a kernel: this is a saved page."));
