@@ -418,7 +418,7 @@ function render({ model, el }) {
   model.on("change:shown", drawTools);
   model.on("change:options", drawTools);
   model.on("change:here", () => { if (!dragging) draw(); kernel.timed("here"); });
-  model.on("change:answered", () => { drawTools(); if (!dragging && !kernel.busy() && count() <= MANY) draw(); });
+  model.on("change:answered", () => { if (!dragging && !kernel.busy()) all(); else drawTools(); });
   model.on("change:told", heard);
   model.on("change:hits", heard);
   onTheme(soon);

@@ -82,10 +82,11 @@ function paintShapes(context, { n, codes, places, cam, entries, colours, hidden,
 // How many points lie where, in the mixed colour of their groups: opacity grows with the logarithm of their number.
 function paintDensity(context, { n, codes, places, cam, colours, hidden, faint, wide, high, ratio }) {
   const cell = 3 * ratio, w = Math.ceil(wide / cell), t = Math.ceil(high / cell), sums = [0, 1, 2, 3].map(() => new Float32Array(w * t)), step = ratio / cell;
+  const D = cam.dims, [ax, ay, az, a0] = cam.A.map((v) => v * step), [bx, by, bz, b0] = cam.B.map((v) => v * step);
   for (let i = 0; i < n; i++) {
-    const c = codes[i], o = cam.dims * i;
+    const c = codes[i], o = D * i;
     if (hidden.has(c) || faint(i, c)) continue;
-    const x = Math.floor(cam.x(places, o) * step), y = Math.floor(cam.y(places, o) * step);
+    const p = places[o], q = places[o + 1], z = D > 2 ? places[o + 2] : 0, x = Math.floor(ax * p + ay * q + az * z + a0), y = Math.floor(bx * p + by * q + bz * z + b0);
     if (!(x >= 0 && y >= 0 && x < w && y < t)) continue;
     const at = y * w + x;
     sums[3][at] += 1;
