@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['EVERYWHERE', 'PROJECTIONS', 'VIEWS', 'Points', 'representations', 'Where', 'task_points', 'Projection',
-           'chance_explained', 'position_spread', 'project', 'trajectories', 'points_of_vectors', 'vector_points',
-           'checkpoint_history', 'run_history', 'task_view', 'registered', 'families', 'related_by_chance']
+           'chance_explained', 'position_spread', 'project', 'trajectories', 'vector_points', 'run_history',
+           'task_view', 'registered', 'families', 'related_by_chance']
 
 # %% ../../nbs/analysis/01_task_vectors.ipynb #1664ee40
 import io
@@ -293,7 +293,7 @@ def trajectories(history: Sequence[Points]) -> tuple[list[np.ndarray], Projectio
     plane = principal(history[-1].values)
     return [plane.place(points.values) for points in history], plane
 
-
+# %% ../../nbs/analysis/01_task_vectors.ipynb #2949f286
 def points_of_vectors(
     names: Sequence[str], vectors: Mapping[str, np.ndarray], what: str, where: Where, model: AdaptedModel
 ) -> Points:
@@ -304,12 +304,12 @@ def points_of_vectors(
     part = f" ({where}, {values.shape[1]:,} of the numbers)" if what == "weights" else f" ({where})" if what == "I" else ""
     return Points(tuple(names), values, TITLES[what] + part)
 
-
+# %% ../../nbs/analysis/01_task_vectors.ipynb #1c79040c
 def vector_points(model: AdaptedModel, what: str, where: Where = EVERYWHERE) -> Points:
     "The points of a model as its run would keep them: of the weights, a sample."
     return points_of_vectors(model.tasks, vectors_now(model), what, where, model)
 
-
+# %% ../../nbs/analysis/01_task_vectors.ipynb #7e74074c
 def checkpoint_history(folder: Path, model: AdaptedModel, what: str, where: Where) -> dict[int, Points]:
     "The points of every whole checkpoint of a run, by step."
     kept = {name: value.clone() for name, value in model.trained_tensors().items()}
@@ -324,7 +324,7 @@ def checkpoint_history(folder: Path, model: AdaptedModel, what: str, where: Wher
             value.copy_(kept[name])
     return found
 
-
+# %% ../../nbs/analysis/01_task_vectors.ipynb #4e645574
 def run_history(run: Run | str | Path, model: AdaptedModel, what: str, where: Where = EVERYWHERE) -> dict[int, Points]:
     "The points of each step of which a run kept the vectors or, if it kept none, a whole checkpoint; see `vector_points`."
     folder = Path(run.path if isinstance(run, Run) else run)

@@ -221,16 +221,9 @@ from .sites import (
     select_sites as select_sites,
 )
 from .vector_history import (
-    FOLDER as FOLDER,
-    GOLDEN as GOLDEN,
-    MOMENTS as MOMENTS,
-    SAMPLED as SAMPLED,
     forget_vectors_after as forget_vectors_after,
-    is_moment as is_moment,
     keep_vectors as keep_vectors,
     kept_vectors as kept_vectors,
     read_vectors as read_vectors,
-    sampled_places as sampled_places,
-    sampled_weights as sampled_weights,
     vectors_now as vectors_now,
 )

@@ -16,7 +16,7 @@ import traitlets
 
 from ..analysis.interpolation import normalised
 from hyperlab.analysis.maps import (
-    METHODS, Drawing, Wanted, chosen_sites, draw_instances, draw_tasks, place_mixture, wanted_inputs, wanted_tasks,
+    LAYOUTS, Drawing, Wanted, chosen_sites, draw_instances, draw_tasks, place_mixture, wanted_inputs, wanted_tasks,
 )
 from ..analysis.probes import Instances
 from ..analysis.similarity import nearest_points
@@ -49,7 +49,7 @@ def offered(model: AdaptedModel, inputs: Instances | None) -> dict[str, Any]:
     several = ["with classes", "with empty answers", *dict.fromkeys(inputs.tasks)] if inputs is not None and inputs.tasks else []
     return {
         "what": [[w, CHOICES[w]] for w in whats],
-        "how": [[how, name, LEAST[how]] for how, name in METHODS.items()],
+        "how": [[how, name, LEAST[how]] for how, name in LAYOUTS.items()],
         "colour": ["family", "task"] if inputs is None else ["family", "task", "answer", "empty answer"],
         "figures": [name for name, figure in FIGURES.items() if figure["what"] in whats],
         "stacks": list(dict.fromkeys(s.stack for s in model.sites)),
@@ -66,7 +66,7 @@ def chosen_view(shown: Mapping[str, Any], change: Mapping[str, Any], known: Sequ
         check_names("figure", [wanted["figure"]], FIGURES)
         wanted |= {"of": ""} | FIGURES[wanted["figure"]]
     check_names("representation", [wanted["what"]], known)
-    check_names("projection", [wanted["how"]], METHODS)
+    check_names("projection", [wanted["how"]], LAYOUTS)
     check_names("number of dimensions", [str(wanted["dims"])], ["2", "3"])
     fitting = ("task", "answer", "empty answer") if wanted["what"] == "instances" else ("family", "task")
     return wanted | {"colour": wanted["colour"] if wanted["colour"] in fitting else fitting[0], "dims": int(wanted["dims"])}
@@ -162,13 +162,13 @@ class EmbeddingMap(Panel):
         wanted, how = self.wanted(shown), shown["how"]
         count = len(wanted.values)
         if count < LEAST[how]:
-            self.notice = f"{METHODS[how]} needs at least {LEAST[how]} points, and here are {count}: PCA is shown."
+            self.notice = f"{LAYOUTS[how]} needs at least {LEAST[how]} points, and here are {count}: PCA is shown."
             shown["how"] = how = "pca"
         self.shown = shown
         made = self.layouts.get(self.key(shown))
         if made is None and (how == "umap" or (how == "tsne" and count > AT_ONCE)):
             first = ", which compiles itself first" if how == "umap" else ""
-            self.start(f"{METHODS[how]} of {count:,} points{first}", layout_work(self, wanted))
+            self.start(f"{LAYOUTS[how]} of {count:,} points{first}", layout_work(self, wanted))
         else:
             self.take(shown, wanted, made)
 
@@ -237,5 +237,5 @@ class EmbeddingMap(Panel):
         whose = f"Model: {self.source or self.model.method.title}, {len(self.model.tasks)} tasks. {f'Run: {run}. ' if run else ''}"
         sites = "" if shown["what"] in ("z", "instances") else f", {chosen_sites(shown)}"
         of = f", data sets {shown['of']}" if shown["what"] == "instances" and shown["of"] else ""
-        layout = f"{METHODS[shown['how']]} in {shown['dims']} dimensions; coloured by {shown['colour']}"
+        layout = f"{LAYOUTS[shown['how']]} in {shown['dims']} dimensions; coloured by {shown['colour']}"
         return f"{whose}Map: {CHOICES[shown['what']]}{sites}{of}; {layout}."
