@@ -132,6 +132,7 @@ from .generators import (
     mixture_row as mixture_row,
     read_condition as read_condition,
     repeated as repeated,
+    without_row as without_row,
 )
 from .hooks import (
     ADAPTED as ADAPTED,
@@ -148,12 +149,16 @@ from .hooks import (
 from .inspection import (
     Encoding as Encoding,
     check_task_vector as check_task_vector,
+    describe_again as describe_again,
     described_parts as described_parts,
     encode_inputs as encode_inputs,
+    learn_own_vectors as learn_own_vectors,
     merged_parameters as merged_parameters,
     moves_backbone as moves_backbone,
     observed as observed,
+    own_vectors as own_vectors,
     projected_embeddings as projected_embeddings,
+    put_own_vectors as put_own_vectors,
     task_embeddings as task_embeddings,
     task_owned_parameters as task_owned_parameters,
     weights_by_site as weights_by_site,
