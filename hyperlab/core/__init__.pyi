@@ -13,6 +13,7 @@ from . import lean_autograd as lean_autograd
 from . import method as method
 from . import model as model
 from . import old_names as old_names
+from . import progress as progress
 from . import sites as sites
 from . import vector_history as vector_history
 from .adapters import (
@@ -31,6 +32,7 @@ from .backbones import (
     Source as Source,
     fingerprint as fingerprint,
     is_shared as is_shared,
+    late_bar as late_bar,
     load_backbone as load_backbone,
     load_tokenizer as load_tokenizer,
     meta_backbone as meta_backbone,
@@ -207,6 +209,10 @@ from .old_names import (
     PACKAGES as PACKAGES,
     find_old_name as find_old_name,
     watch_old_modules as watch_old_modules,
+)
+from .progress import (
+    ProgressLine as ProgressLine,
+    lines_of_datasets as lines_of_datasets,
 )
 from .sites import (
     Attachment as Attachment,
