@@ -81,7 +81,7 @@ def nearest_points(values: np.ndarray, point: int, count: int = 10) -> list[tupl
     alike = np.divide(rows @ rows[point], sizes, out=np.zeros(len(rows), rows.dtype), where=sizes > 1e-12)
     alike[point] = -np.inf
     kept = min(count, len(rows) - 1)
-    found = np.argpartition(-alike, range(kept))[:kept] if kept else []
+    found = np.argsort(-alike, kind="stable")[:kept]
     return [(int(i), float(alike[i])) for i in found]
 
 

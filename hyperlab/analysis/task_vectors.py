@@ -218,12 +218,12 @@ class Heard(io.StringIO):
 
     def __init__(self, tell: Callable[[float], None]):
         super().__init__()
-        self.tell = tell
+        self.hear = tell
 
     def write(self, text: str) -> int:
         "Tell the share that a line names: t-SNE counts a thousand iterations, UMAP shows percent."
         if found := re.search(r"Iteration (\d+)|(\d+)%", text):
-            self.tell(int(found[1]) / 1000 if found[1] else int(found[2]) / 100)
+            self.hear(int(found[1]) / 1000 if found[1] else int(found[2]) / 100)
         return len(text)
 
 

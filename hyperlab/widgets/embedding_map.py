@@ -183,9 +183,15 @@ class EmbeddingMap(Panel):
             setattr(self, name, value)
         self._mixed()
 
+    def stop(self) -> None:
+        "Leave a layout that is being made; the controls say again what is drawn."
+        super().stop()
+        if self.drawn and self.shown != self.drawn:
+            self.shown = dict(self.drawn)
+
     def grown(self, added: Sequence[str], saved: Mapping[str, Mapping[str, float]] | None = None) -> None:
         "Draw again with tasks that were added to the model, and mixtures that were kept as tasks."
-        self.added, self.saved = tuple(added), dict(saved or {})
+        self.added, self.saved, self.layouts = tuple(added), dict(saved or {}), {}  # a task may have come back with another vector
         if self.options["what"] and self.shown["what"] != "instances":
             self.choose({})
 
