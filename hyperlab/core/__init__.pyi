@@ -15,6 +15,7 @@ from . import model as model
 from . import old_names as old_names
 from . import progress as progress
 from . import sites as sites
+from . import vector_history as vector_history
 from .adapters import (
     ADAPTERS as ADAPTERS,
     Adapter as Adapter,
@@ -227,4 +228,11 @@ from .sites import (
     layer_count as layer_count,
     projection_places as projection_places,
     select_sites as select_sites,
+)
+from .vector_history import (
+    forget_vectors_after as forget_vectors_after,
+    keep_vectors as keep_vectors,
+    kept_vectors as kept_vectors,
+    read_vectors as read_vectors,
+    vectors_now as vectors_now,
 )

@@ -25,23 +25,14 @@ from ..core.backbones import is_shared
 from ..core.checkpoint import read_description
 from ..core.forward import being_trained
 from ..core.model import AdaptedModel
+from ..core.vector_history import keep_vectors
 from ..data.batches import TrainingBatches
 from ..data.benchmarks import task
 from ..data.tokens import TaskSplit
 from ..papers.parameters import count_model
 from hyperlab.training.environment import (
-    Interruption,
-    Stopped,
-    check_machine,
-    logger_numbers,
-    logger_options,
-    make_accelerator,
-    average_gradients,
-    clip_gradients,
-    prepare_forward,
-    prepare_optimizer,
-    savings_undone,
-    where_it_runs,
+    Interruption, Stopped, check_machine, logger_numbers, logger_options, make_accelerator, average_gradients,
+    clip_gradients, prepare_forward, prepare_optimizer, savings_undone, where_it_runs,
 )
 from .evaluation import Evaluation, evaluate, join_evaluations, prediction_table
 from .recipes import Recipe, Splits, load_data, model_departures, model_recipe, training_rows, warn_of_scale
@@ -376,6 +367,8 @@ def loop(trainer: Trainer, interruption: Interruption, bar: ProgressLine) -> Non
     "Update, validate and save until the steps are done or patience is."
     progress, recipe = trainer.progress, trainer.recipe
     while True:
+        if trainer.leads and not trainer.shared:  # shares of weights would have to be gathered by all processes
+            keep_vectors(trainer.run.path, trainer.model, progress.step, recipe.steps)
         if evaluation_due(progress, recipe):
             trainer.validate(interruption, bar)
             trainer.save()
