@@ -13,6 +13,7 @@ import torch
 
 import hyperlab as hl
 from hyperlab.core.files import read_json
+from hyperlab.core.vector_history import kept_vectors
 from hyperlab.nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 
 SHORT: dict[str, Any] = {
@@ -43,12 +44,13 @@ def toy_run(folder: Path, method: str = "hyperformer++", **settings: Any) -> hl.
 
 
 def outcome(run: hl.Run) -> tuple[object, ...]:
-    "What must not depend on interruptions: weights, optimiser, counters, every logged number and prediction."
+    "What must not depend on interruptions: weights, optimiser, counters, every logged number and prediction, kept vectors."
     last = run.path / "checkpoints" / f"step-{run.result['steps']:08d}"
     progress = read_json(last / "progress.json") | {"seconds": None}
     files = [(last / "optimizer.safetensors").read_bytes(), run.log_file.path.read_bytes()]
     scores = [run.result[k] for k in ("weights_sha256", "last_weights_sha256", "tasks", "validation", "selection")]
-    return progress, *files, *scores, run.predictions.to_json()
+    kept = {step: path.read_bytes() for step, path in kept_vectors(run.path).items()}
+    return progress, *files, *scores, run.predictions.to_json(), kept
 
 
 def furthest(log: pd.DataFrame, other: pd.DataFrame) -> float:

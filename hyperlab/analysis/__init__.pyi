@@ -6,6 +6,7 @@ from . import figure_sides as figure_sides
 from . import figures as figures
 from . import house_style as house_style
 from . import interpolation as interpolation
+from . import maps as maps
 from . import palette as palette
 from . import patching as patching
 from . import probes as probes
@@ -101,6 +102,20 @@ from .interpolation import (
     path_steps as path_steps,
     sample_split as sample_split,
 )
+from .maps import (
+    Drawing as Drawing,
+    FEW as FEW,
+    LAYOUTS as LAYOUTS,
+    MIXTURE as MIXTURE,
+    MIXTURE_SHAPE as MIXTURE_SHAPE,
+    Wanted as Wanted,
+    chosen_sites as chosen_sites,
+    draw_instances as draw_instances,
+    draw_tasks as draw_tasks,
+    place_mixture as place_mixture,
+    wanted_inputs as wanted_inputs,
+    wanted_tasks as wanted_tasks,
+)
 from .palette import (
     Colouring as Colouring,
     OKABE_ITO as OKABE_ITO,
@@ -134,6 +149,7 @@ from .similarity import (
     cluster_tasks as cluster_tasks,
     cosines as cosines,
     family_purity as family_purity,
+    nearest_points as nearest_points,
     nearest_tasks as nearest_tasks,
     similarity_by_site as similarity_by_site,
 )
@@ -184,4 +200,5 @@ from .task_vectors import (
     task_points as task_points,
     task_view as task_view,
     trajectories as trajectories,
+    vector_points as vector_points,
 )

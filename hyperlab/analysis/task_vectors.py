@@ -4,12 +4,15 @@
 
 # %% auto #0
 __all__ = ['EVERYWHERE', 'PROJECTIONS', 'VIEWS', 'Points', 'representations', 'Where', 'task_points', 'Projection',
-           'chance_explained', 'position_spread', 'project', 'trajectories', 'run_history', 'task_view', 'registered',
-           'families', 'related_by_chance']
+           'chance_explained', 'position_spread', 'project', 'trajectories', 'vector_points', 'run_history',
+           'task_view', 'registered', 'families', 'related_by_chance']
 
 # %% ../../nbs/analysis/01_task_vectors.ipynb #1664ee40
+import io
+import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,7 @@ from ..core.errors import check_names
 from ..core.files import fault_of
 from ..core.model import AdaptedModel
 from ..core.sites import Site
+from ..core.vector_history import read_vectors, vectors_now
 from ..data.benchmarks import task
 from ..data.task import Task
 from ..training.run_folder import Run, load_weights, snapshots
@@ -129,9 +133,9 @@ class Projection:
     "Points in a plane, and what a reader must know about them."
 
     how: str
-    coordinates: np.ndarray  # (N, 2)
+    coordinates: np.ndarray  # (N, 2), or (N, 3) where three dimensions are asked for
     explained: np.ndarray  # share of variance of each component; empty where the method has none
-    loadings: np.ndarray  # (2, E): what the axes are made of; (0, E) where they have no meaning
+    loadings: np.ndarray  # (2 or 3, E): what the axes are made of; (0, E) where they have no meaning
     warning: str = ""  # what the picture can't show
     mean: np.ndarray | None = None  # (E,), which principal components leave out; None where the axes have no meaning
 
@@ -151,12 +155,12 @@ def components(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     return left * scale * signs, scale, right * signs[:, None], mean
 
 
-def principal(values: np.ndarray) -> Projection:
-    "The plane of the first two principal components."
+def principal(values: np.ndarray, dims: int = 2) -> Projection:
+    "The plane, or with three `dims` the space, of the first principal components."
     found, scale, axes, mean = components(values)
-    coordinates, loadings = np.zeros((len(values), 2)), np.zeros((2, values.shape[1]))
-    kept = min(2, len(scale))
-    coordinates[:, :kept], loadings[:kept] = found[:, :2], axes[:2]
+    coordinates, loadings = np.zeros((len(values), dims)), np.zeros((dims, values.shape[1]))
+    kept = min(dims, len(scale))
+    coordinates[:, :kept], loadings[:kept] = found[:, :dims], axes[:dims]
     total = float((scale**2).sum())
     explained = scale**2 / total if total > 0 else np.zeros_like(scale)
     return Projection("pca", coordinates, explained, loadings, few_points(len(values)) if len(values) < 4 else "", mean)
@@ -209,18 +213,38 @@ def layout_warning(how: str, count: int, asked: float, used: float, sampled: int
     return "; ".join(said)
 
 
-def lay_out(how: str, values: np.ndarray, setting: float, seed: int) -> np.ndarray:
-    "Places of points in a plane, neighbours kept."
-    if how == "tsne":
-        from sklearn.manifold import TSNE
+class Heard(io.StringIO):
+    "What a layout prints while it works, read for how far it is."
 
-        return np.asarray(TSNE(perplexity=setting, init="pca", random_state=seed).fit_transform(values))
-    from umap import UMAP
+    def __init__(self, tell: Callable[[float], None]):
+        super().__init__()
+        self.hear = tell
 
-    with warnings.catch_warnings():
+    def write(self, text: str) -> int:
+        "Tell the share that a line names: t-SNE counts a thousand iterations, UMAP shows percent."
+        if found := re.search(r"Iteration (\d+)|(\d+)%", text):
+            self.hear(int(found[1]) / 1000 if found[1] else int(found[2]) / 100)
+        return len(text)
+
+
+def lay_out(
+    how: str, values: np.ndarray, setting: float, seed: int, dims: int = 2, tell: Callable[[float], None] | None = None
+) -> np.ndarray:
+    "Places of points in a plane or in space, neighbours kept; `tell` hears how far the layout is."
+    heard = Heard(tell) if tell else None
+    with warnings.catch_warnings(), redirect_stdout(heard) if heard else nullcontext():
         warnings.simplefilter("ignore")  # that a seed means one thread
+        if how == "tsne":
+            from sklearn.manifold import TSNE
+
+            tsne = TSNE(dims, perplexity=setting, init="pca", random_state=seed, verbose=2 * bool(heard))
+            return np.asarray(tsne.fit_transform(values))
+        from umap import UMAP
+
         start = "spectral" if len(values) > 12 else "random"
-        return np.asarray(UMAP(n_neighbors=int(setting), init=start, random_state=seed).fit_transform(values))
+        told: dict[str, Any] = {"verbose": True, "tqdm_kwds": {"file": heard}} if heard else {}
+        umap = UMAP(n_neighbors=int(setting), n_components=dims, init=start, random_state=seed, **told)
+        return np.asarray(umap.fit_transform(values))
 
 # %% ../../nbs/analysis/01_task_vectors.ipynb #20fb628a
 def put_beside(values: np.ndarray, chosen: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -241,21 +265,23 @@ def project(
     setting: float | None = None,  # perplexity of t-SNE (30) or neighbours of UMAP (15)
     seed: int = 0,
     most: int = 4000,  # points that are laid out themselves
+    dims: int = 2,  # or 3
+    tell: Callable[[float], None] | None = None,  # hears how far a layout of neighbours is, from 0 to 1
 ) -> Projection:
-    "Points in a plane, by principal components or with neighbours kept."
+    "Points in a plane or in space, by principal components or with neighbours kept."
     check_names("projection", [how], PROJECTIONS)
     count = len(values)
     alike = count > 1 and np.allclose(values, values[:1])
     if how == "pca" or count < 4 or alike:
         why = "all points are the same: there is nothing to tell apart" if alike else few_points(count)
-        flat = principal(values)
+        flat = principal(values, dims)
         return flat if how == "pca" and not alike else replace(flat, warning=why if alike else f"{why}; PCA is shown")
     asked = setting or (30.0 if how == "tsne" else 15.0)
     used = max(1.0, min(asked, (count - 1) / 3)) if how == "tsne" else float(max(2, min(asked, count - 1)))
     if values.shape[1] > 50 and count > 50:
         values = components(values)[0][:, :50]  # as layouts of neighbours are usually given
     chosen = np.arange(count) if count <= most else np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
-    places = put_beside(values, chosen, lay_out(how, values[chosen], used, seed))
+    places = put_beside(values, chosen, lay_out(how, values[chosen], used, seed, dims, tell))
     warning = layout_warning(how, count, asked, used, len(chosen))
     return Projection(how, places, np.zeros(0), np.zeros((0, values.shape[1])), warning)
 
@@ -267,21 +293,43 @@ def trajectories(history: Sequence[Points]) -> tuple[list[np.ndarray], Projectio
     plane = principal(history[-1].values)
     return [plane.place(points.values) for points in history], plane
 
+# %% ../../nbs/analysis/01_task_vectors.ipynb #2949f286
+def points_of_vectors(
+    names: Sequence[str], vectors: Mapping[str, np.ndarray], what: str, where: Where, model: AdaptedModel
+) -> Points:
+    "The points of kept vectors: z, or what belongs to the chosen sites."
+    sites = [""] if what == "z" else [f"/{site}" for site in model.sites if where.holds(site)]
+    found = [vectors[f"{what}{site}"] for site in sites if f"{what}{site}" in vectors]
+    values = np.concatenate(found, 1) if found else np.zeros((len(names), 0), np.float32)
+    part = f" ({where}, {values.shape[1]:,} of the numbers)" if what == "weights" else f" ({where})" if what == "I" else ""
+    return Points(tuple(names), values, TITLES[what] + part)
 
-def run_history(run: Run | str | Path, model: AdaptedModel, what: str, where: Where = EVERYWHERE) -> dict[int, Points]:
+# %% ../../nbs/analysis/01_task_vectors.ipynb #1c79040c
+def vector_points(model: AdaptedModel, what: str, where: Where = EVERYWHERE) -> Points:
+    "The points of a model as its run would keep them: of the weights, a sample."
+    return points_of_vectors(model.tasks, vectors_now(model), what, where, model)
+
+# %% ../../nbs/analysis/01_task_vectors.ipynb #7e74074c
+def checkpoint_history(folder: Path, model: AdaptedModel, what: str, where: Where) -> dict[int, Points]:
     "The points of every whole checkpoint of a run, by step."
-    folder = Path(run.path if isinstance(run, Run) else run) / "checkpoints"
     kept = {name: value.clone() for name, value in model.trained_tensors().items()}
     found = {}
     try:
         for step, path in sorted(snapshots(folder).items()):
             if fault_of(path) is None:
                 load_weights(path, model)
-                found[step] = task_points(model, what, where)
+                found[step] = vector_points(model, what, where)
     finally:
         for name, value in model.trained_tensors().items():
             value.copy_(kept[name])
     return found
+
+# %% ../../nbs/analysis/01_task_vectors.ipynb #4e645574
+def run_history(run: Run | str | Path, model: AdaptedModel, what: str, where: Where = EVERYWHERE) -> dict[int, Points]:
+    "The points of each step of which a run kept the vectors or, if it kept none, a whole checkpoint; see `vector_points`."
+    folder = Path(run.path if isinstance(run, Run) else run)
+    kept = {step: points_of_vectors(names, vectors, what, where, model) for step, (names, vectors) in read_vectors(folder).items()}
+    return kept or checkpoint_history(folder / "checkpoints", model, what, where)
 
 # %% ../../nbs/analysis/01_task_vectors.ipynb #f2a0b180
 VIEWS = {

@@ -13,7 +13,9 @@ from . import lean_autograd as lean_autograd
 from . import method as method
 from . import model as model
 from . import old_names as old_names
+from . import progress as progress
 from . import sites as sites
+from . import vector_history as vector_history
 from .adapters import (
     ADAPTERS as ADAPTERS,
     Adapter as Adapter,
@@ -131,7 +133,6 @@ from .generators import (
     mixture_row as mixture_row,
     read_condition as read_condition,
     repeated as repeated,
-    without_row as without_row,
 )
 from .hooks import (
     ADAPTED as ADAPTED,
@@ -207,6 +208,10 @@ from .old_names import (
     find_old_name as find_old_name,
     watch_old_modules as watch_old_modules,
 )
+from .progress import (
+    ProgressLine as ProgressLine,
+    lines_of_datasets as lines_of_datasets,
+)
 from .sites import (
     Attachment as Attachment,
     ForwardOverride as ForwardOverride,
@@ -223,4 +228,11 @@ from .sites import (
     layer_count as layer_count,
     projection_places as projection_places,
     select_sites as select_sites,
+)
+from .vector_history import (
+    forget_vectors_after as forget_vectors_after,
+    keep_vectors as keep_vectors,
+    kept_vectors as kept_vectors,
+    read_vectors as read_vectors,
+    vectors_now as vectors_now,
 )

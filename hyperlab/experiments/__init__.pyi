@@ -2,6 +2,8 @@
 from . import agreement as agreement
 from . import claim_effects as claim_effects
 from . import claims_tested as claims_tested
+from . import continual_study as continual_study
+from . import described_study as described_study
 from . import few_shot_study as few_shot_study
 from . import known_experiments as known_experiments
 from . import many_study as many_study
@@ -36,6 +38,38 @@ from .claims_tested import (
     UNDECIDED as UNDECIDED,
     claims as claims,
     verdict as verdict,
+)
+from .continual_study import (
+    CONTINUAL as CONTINUAL,
+    ContinualCell as ContinualCell,
+    by_contender as by_contender,
+    continual_numbers as continual_numbers,
+    continual_picture as continual_picture,
+    continual_records as continual_records,
+    continual_sentence as continual_sentence,
+    continual_table as continual_table,
+    kept_all as kept_all,
+    pack_continual as pack_continual,
+    points as points,
+    run_continual_cell as run_continual_cell,
+    score_matrix as score_matrix,
+)
+from .described_study import (
+    CELLS as CELLS,
+    DESCRIBED_WAYS as DESCRIBED_WAYS,
+    DescribedCell as DescribedCell,
+    ROWS as ROWS,
+    against_description as against_description,
+    described_cells as described_cells,
+    described_picture as described_picture,
+    described_records as described_records,
+    described_sentences as described_sentences,
+    described_table as described_table,
+    pack_described as pack_described,
+    paired_scores as paired_scores,
+    run_described_cell as run_described_cell,
+    scores_of_ways as scores_of_ways,
+    world_name as world_name,
 )
 from .few_shot_study import (
     band as band,

@@ -8,6 +8,7 @@ __all__ = ['find_source', 'rates_of_run', 'read_numbers', 'study', 'read_studies
            'neighbours_table', 'compare_sources']
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #1de2f66e
+import importlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from filelock import FileLock
-from tqdm import tqdm
+from ..core.progress import ProgressLine
 
 from ..analysis.similarity import nearest_tasks
 from ..analysis.task_vectors import EVERYWHERE, Points, Where, families, representations, task_points
+from ..core.errors import check_names
 from ..core.files import publish, read_json, write_json
 from ..core.method import get_method
 from ..core.checkpoint import find_checkpoint, read_description
@@ -119,7 +121,7 @@ def fit_target(source: str | Path, target: str, shots: Sequence[int], seeds: Seq
     rates = {k: v for k, v in rates_of_run(source).items() if k not in how}
     todo = [(size, seed) for seed in seeds for size in sizes]
     first = todo[0] if how.get("like") not in ("auto", "simplex") else None  # a start that is searched differs from fit to fit
-    for size, seed in tqdm(todo, desc=target, unit="fit", disable=not progress, mininterval=2):
+    for size, seed in ProgressLine(todo, desc=target, unit="fit", disable=not progress, mininterval=2):
         path, saved = folder / "fits" / f"{target}-{size}-{seed}.json", folder / MODELS / f"{target}-{size}-{seed}"
         if not path.is_file() or (save_models and not saved.is_dir()):
             model, tested = load(source), first in (None, (size, seed))
@@ -131,22 +133,39 @@ def fit_target(source: str | Path, target: str, shots: Sequence[int], seeds: Seq
         yield path
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #1a735835
+STUDIES = ("few-shot", "described", "continual")  # kinds of them
+
+
+def other_study(kind: str, *given: Any, **how: Any) -> "pd.DataFrame":
+    "The table of a study of another kind, made where it is missing; its chapter comes later."
+    check_names("kind of study", [kind], STUDIES)
+    chapter = importlib.import_module(f"hyperlab.experiments.{kind}_study")
+    table: pd.DataFrame = getattr(chapter, f"{kind}_table")(getattr(chapter, f"{kind}_study")(*given, **how))
+    return table
+
+# %% ../../nbs/experiments/03_few_shot_study.ipynb #c771d37a
 def study(
-    source: str | Path,  # a run, a checkpoint, or "nano"
-    targets: Sequence[str],
+    source: Any,  # a run, a checkpoint, or "nano"; of described tasks: a method; of tasks that keep coming: contenders, or "all"
+    targets: str | Sequence[str],  # tasks; for other kinds than few-shot: a group of them
     shots: Sequence[int] = PAPER_SHOTS,
     seeds: Sequence[int] = (0, 1, 2, 3, 4),
-    folder: str | Path = "runs/fewshot",
+    folder: str | Path | None = None,  # None: runs/fewshot, or another for another kind
     *,
+    kind: str = "few-shot",  # or "described", "continual"
     factors: Sequence[float] = FACTORS,  # of the rates, to choose from on the examples
     progress: bool = True,
     save_models: bool = False,  # keep the model of every fit, for a map of the new tasks among the known ones
-    **how: Any,  # like, tune, norms, eval_examples, …: as for `few_shot`
+    **how: Any,  # like, tune, norms, eval_examples, …: as for `few_shot`; folds, steps, …: of the other kinds
 ) -> "pd.DataFrame":
-    "Few-shot fits of every target, size and seed from one checkpoint; existing fits are kept."
+    "Few-shot fits of every target, size and seed from one checkpoint, or a study of another kind; what is finished is kept."
+    if kind != "few-shot":
+        if save_models or tuple(shots) != PAPER_SHOTS or tuple(factors) != FACTORS:
+            raise ValueError(f"kind='{kind}': shots, factors and save_models belong to few-shot studies; leave them out")
+        return other_study(kind, source, targets, seeds, folder or f"runs/{kind}", progress=progress, **how)
+    targets = [targets] if isinstance(targets, str) else targets
     for target in targets:
         task(target)
-    place, how = Path(folder), how | {"factors": list(factors)}
+    place, how = Path(folder or "runs/fewshot"), how | {"factors": list(factors)}
     open_study(place, study_settings(source, **how), source)
     for target in targets:
         for _ in fit_target(source, target, shots, seeds, place, progress, save_models, **how):
@@ -351,7 +370,7 @@ def fits_by_source(source: str | Path, target: str, shots: int, seed: int, progr
     "The same few-shot fit, started as each known task."
     how = {"factors": FACTORS} | how
     rates = {k: v for k, v in rates_of_run(source).items() if k not in how}
-    known = tqdm(load(source).tasks, desc=f"sources of {target}", unit="fit", disable=not progress, mininterval=2)
+    known = ProgressLine(load(source).tasks, desc=f"sources of {target}", unit="fit", disable=not progress, mininterval=2)
     return {like: few_shot(load(source), target, shots, like, seed=seed, progress=False, **rates, **how) for like in known}
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #f1853e4c

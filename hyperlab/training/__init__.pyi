@@ -1,4 +1,5 @@
 # Written by tools/make_stubs.py from what the modules export.
+from . import continual as continual
 from . import environment as environment
 from . import evaluation as evaluation
 from . import few_shot as few_shot
@@ -7,6 +8,16 @@ from . import run_folder as run_folder
 from . import submission as submission
 from . import trainer as trainer
 from . import update as update
+from .continual import (
+    KEEPS as KEEPS,
+    Learning as Learning,
+    begin_task as begin_task,
+    drift as drift,
+    flat_weights as flat_weights,
+    forgetting as forgetting,
+    forward_transfer as forward_transfer,
+    learn_task as learn_task,
+)
 from .environment import (
     Interruption as Interruption,
     Stopped as Stopped,

@@ -34,6 +34,7 @@ from ..core.backbones import own_share, whole
 from ..core.files import fault_of, now, publish, read_json, set_aside, sync_folder, write_json, write_manifest
 from ..core.checkpoint import fill, read_checkpoint
 from ..core.model import AdaptedModel
+from ..core.vector_history import forget_vectors_after
 from ..data.task import folder_name
 from .recipes import Recipe, Splits, model_departures
 from .update import Progress
@@ -330,8 +331,9 @@ def prune(checkpoints: Path, keep: Iterable[int], newest: int = 2) -> None:
 
 # %% ../../nbs/training/03_run_folder.ipynb #4f58e7b4
 def begin_session(run: Run, progress: Progress, skipped: list[str], **where: Any) -> None:
-    "Truncate the log to where the run resumes, and record where that is; `where` says more of the machine."
+    "Truncate log and kept vectors to where the run resumes, and record where that is; `where` says more of the machine."
     run.log_file.cut(progress.log_length)
+    forget_vectors_after(run.path, progress.step or -1)  # without a state, those of the start may be another model's
     where = {"host": socket.gethostname(), "process": os.getpid()} | where
     run.sessions_file.append({"time": now(), "from_step": progress.step, "passed_over": skipped, **where})
 

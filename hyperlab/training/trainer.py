@@ -18,30 +18,21 @@ import torch
 from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list
 from torch import Tensor
-from tqdm import tqdm
+from ..core.progress import ProgressLine
 
 from ..core.files import write_json
 from ..core.backbones import is_shared
 from ..core.checkpoint import read_description
 from ..core.forward import being_trained
 from ..core.model import AdaptedModel
+from ..core.vector_history import keep_vectors
 from ..data.batches import TrainingBatches
 from ..data.benchmarks import task
 from ..data.tokens import TaskSplit
 from ..papers.parameters import count_model
 from hyperlab.training.environment import (
-    Interruption,
-    Stopped,
-    check_machine,
-    logger_numbers,
-    logger_options,
-    make_accelerator,
-    average_gradients,
-    clip_gradients,
-    prepare_forward,
-    prepare_optimizer,
-    savings_undone,
-    where_it_runs,
+    Interruption, Stopped, check_machine, logger_numbers, logger_options, make_accelerator, average_gradients,
+    clip_gradients, prepare_forward, prepare_optimizer, savings_undone, where_it_runs,
 )
 from .evaluation import Evaluation, evaluate, join_evaluations, prediction_table
 from .recipes import Recipe, Splits, load_data, model_departures, model_recipe, training_rows, warn_of_scale
@@ -295,7 +286,7 @@ class Trainer:
         "Scores of the weights as they are."
         return evaluate_together(self.model, data, self.recipe, self.accelerator, interruption)
 
-    def validate(self, interruption: Interruption, bar: "tqdm[Any]") -> None:
+    def validate(self, interruption: Interruption, bar: ProgressLine) -> None:
         "Evaluate all tasks on validation, and note what is best; without such rows, the last weights are what is tested."
         self.check_state()
         if not self.data["validation"]:
@@ -308,7 +299,7 @@ class Trainer:
         average = found.average(self.recipe.average)
         self.progress.note_scores({"average": average, **scores}, self.recipe.patience)
         if not bar.disable:
-            bar.write(f"step {step}: {', '.join(f'{k} {v:.1f}' for k, v in scores.items())}; average {average:.1f}")
+            bar.say(f"step {step}: {', '.join(f'{k} {v:.1f}' for k, v in scores.items())}; average {average:.1f}")
 
     def log(self, record: dict[str, Any]) -> None:
         "A line of the log, and the same numbers to the loggers."
@@ -317,7 +308,7 @@ class Trainer:
             for tracker in self.accelerator.trackers:
                 tracker.log(logger_numbers(record), step=record["step"])
 
-    def log_losses(self, bar: "tqdm[Any]") -> None:
+    def log_losses(self, bar: ProgressLine) -> None:
         "One line with the mean loss since the last one."
         progress, mean = self.progress, self.progress.loss / self.progress.loss_steps
         self.log({"step": progress.step, "loss": mean, "learning_rate": self.rate, "gradient_norm": self.norm})
@@ -372,10 +363,12 @@ def write_config(run: Run, config: dict[str, Any], accelerator: Accelerator) -> 
         raise
 
 
-def loop(trainer: Trainer, interruption: Interruption, bar: "tqdm[Any]") -> None:
+def loop(trainer: Trainer, interruption: Interruption, bar: ProgressLine) -> None:
     "Update, validate and save until the steps are done or patience is."
     progress, recipe = trainer.progress, trainer.recipe
     while True:
+        if trainer.leads and not trainer.shared:  # shares of weights would have to be gathered by all processes
+            keep_vectors(trainer.run.path, trainer.model, progress.step, recipe.steps)
         if evaluation_due(progress, recipe):
             trainer.validate(interruption, bar)
             trainer.save()
@@ -398,7 +391,7 @@ def run_to_end(trainer: Trainer, interruption: Interruption, show: bool) -> None
     trainer.restore()
     try:
         look: dict[str, Any] = {"desc": run.name, "unit": "step", "disable": not (show and trainer.leads), "mininterval": 1}
-        with tqdm(total=recipe.steps, initial=trainer.progress.step, **look) as bar:
+        with ProgressLine(total=recipe.steps, initial=trainer.progress.step, **look) as bar:
             loop(trainer, interruption, bar)
         trainer.finish(interruption)
     except Stopped:

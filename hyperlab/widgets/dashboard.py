@@ -22,7 +22,7 @@ from ..experiments.runs import find_runs, run_row
 from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from ..training.run_folder import Run
 from .adapter_inspector import AdapterInspector
-from .embedding_map import EmbeddingMap
+from .embedding_map import EmbeddingMap, own_history
 from .panel import Panel, Steps, open_model, page
 from .task_mixer import TaskMixer
 from .task_writer import TaskWriter
@@ -161,6 +161,13 @@ def reads_words(model: AdaptedModel) -> bool:
     options: Any = model.method
     return getattr(options, "task_features", "") == "described" and not options.feature_source.endswith("of examples")
 
+
+def grow(chart: EmbeddingMap, tasks: list[dict[str, Any]]) -> None:
+    "Tell a map which tasks were added to the model, and which of them are saved mixtures."
+    names = {task["name"] for task in tasks}
+    saved = {task["name"]: task["parts"] for task in tasks if task.get("parts") and names.issuperset(task["parts"])}
+    chart.grown([task["name"] for task in tasks if task["added"] and task["name"] not in saved], saved)
+
 # %% ../../nbs/widgets/05_dashboard.ipynb #254964fe
 class Dashboard(ipywidgets.Box):
     "Map, mixer and inspector of one model, a panel to describe tasks, and the runs of a folder."
@@ -208,14 +215,15 @@ class Dashboard(ipywidgets.Box):
         model, writer = self.model_of(source), self.writer_of(source)
         self.header.about = facts_of(model, source if isinstance(source, str) else "")
         added = [one["name"] for one in writer.kept] if writer is not None and writer.model is model else []
-        chart, mixer = EmbeddingMap(model, added=added), TaskMixer(model, examples=self.examples, folder=self.folder, added=added)
+        chart = EmbeddingMap(model, added=added, history=own_history(source))
+        mixer = TaskMixer(model, examples=self.examples, folder=self.folder, added=added)
         inspector = AdapterInspector(model, task=dict(mixer.mixture), site=mixer.site, text=mixer.text)
         chart.mixture = dict(mixer.mixture)
         for shared in ("mixture", "text", "site"):
             traitlets.link((mixer, shared), (inspector, shared))
         traitlets.dlink((mixer, "tasks"), (inspector, "tasks"))
         traitlets.link((mixer, "mixture"), (chart, "mixture"))
-        mixer.observe(lambda change: chart.grown([t["name"] for t in change["new"] if t["added"]]), "tasks")
+        mixer.observe(lambda change: grow(chart, change["new"]), "tasks")
         self.join(writer, mixer)
         self.show([chart, mixer, *([] if writer is None else [writer]), inspector])
 

@@ -6,9 +6,8 @@
 __all__ = ['EmbeddingMap']
 
 # %% ../../nbs/widgets/03_embedding_map.ipynb #686e3d1d
-import sys
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,26 +15,18 @@ import numpy as np
 import traitlets
 
 from ..analysis.interpolation import normalised
-from ..analysis.palette import colouring
-from ..analysis.probes import Instances, between_labels, instance_rows
-from ..analysis.similarity import family_purity, nearest_tasks
-from hyperlab.analysis.task_vectors import (
-    Points,
-    Projection,
-    Where,
-    chance_explained,
-    families,
-    position_spread,
-    project,
-    representations,
-    run_history,
-    task_points,
-    trajectories,
+from hyperlab.analysis.maps import (
+    LAYOUTS, Drawing, Wanted, chosen_sites, draw_instances, draw_tasks, place_mixture, wanted_inputs, wanted_tasks,
 )
+from ..analysis.probes import Instances
+from ..analysis.similarity import nearest_points
+from ..analysis.task_vectors import Points, Projection, project, representations
+from ..core.checkpoint import find_checkpoint, is_shipped
 from ..core.errors import check_names
 from ..core.model import AdaptedModel
+from ..core.vector_history import kept_vectors
 from ..training.run_folder import Run
-from .panel import Panel, open_model
+from .panel import Panel, Steps, apart, open_model
 
 # %% ../../nbs/widgets/03_embedding_map.ipynb #a89f03ff
 FIGURES: dict[str, dict[str, Any]] = {
@@ -44,135 +35,12 @@ FIGURES: dict[str, dict[str, Any]] = {
     "Hyperdecoders, Figure 3": {"what": "instances", "how": "pca", "colour": "answer", "of": "with classes"},
     "Hyperdecoders, Figure 4": {"what": "instances", "how": "pca", "colour": "empty answer", "of": "with empty answers"},
 }
-START = {"how": "pca", "stack": None, "layer": None, "place": None, "figure": "", "of": ""}
+START = {"how": "pca", "dims": 2, "stack": None, "layer": None, "place": None, "figure": "", "of": ""}
+LEAST = {"pca": 1, "tsne": 4, "umap": 15}  # points from which a layout makes sense
+AT_ONCE = 300  # points up to which t-SNE is a matter of a second
 
 # %% ../../nbs/widgets/03_embedding_map.ipynb #5d76f8fb
-@dataclass(frozen=True)
-class Drawing:
-    "What the page draws, by trait, and what it was drawn from."
-
-    traits: dict[str, Any]  # coordinates last: the page draws when they change
-    plane: Projection | None = None  # of tasks; None for inputs
-    rows: np.ndarray | None = None  # of the inputs that are shown
-
-
-def packed(values: np.ndarray) -> bytes:
-    "Numbers as the page reads them."
-    return np.ascontiguousarray(values, dtype=np.float32).tobytes()
-
-
-def axis_titles(flat: Projection, chance: np.ndarray) -> list[str]:
-    "What the axes of principal components explain, beside what chance would."
-    shares = zip(flat.explained[:2], chance[:2], strict=False)
-    return [f"PC{i} {share:.0%} (chance up to {limit:.0%})" for i, (share, limit) in enumerate(shares, 1)]
-
-
-METHODS = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
-
-# %% ../../nbs/widgets/03_embedding_map.ipynb #8961d74b
-def chosen_sites(shown: Mapping[str, Any]) -> Where:
-    "The sites that are looked at."
-    layer = shown.get("layer")
-    return Where(shown.get("stack") or None, None if layer is None else int(layer), shown.get("place") or None)
-
-
-def describe_tasks(points: Points, family: Mapping[str, str], colour: str, added: Sequence[str]) -> dict[str, Any]:
-    "Names, rings, colours and what hovering says."
-    near, by_family = nearest_tasks(points, 3), colour == "family"
-    said = [f"{n} ({family[n]}); nearest: " + (", ".join(f"{m} {c:.2f}" for m, c in near[n]) or "none") for n in points.names]
-    coloured = colouring([family[n] for n in points.names] if by_family else points.names, by_family)
-    rings = [name in added for name in points.names]
-    facts = {"count": len(points.names), "names": list(points.names), "rings": rings, "details": said, "tasks": True}
-    return {"points": facts, "legend": coloured.legend, "codes": coloured.codes.tobytes()}
-
-
-def training_steps(history: Any, model: AdaptedModel, shown: Mapping[str, Any], shape: tuple[int, ...]) -> dict[int, Points]:
-    "The points of each step, from a run or as given; empty where there are fewer than two of this shape."
-    if history is None or shown["how"] != "pca":
-        return {}
-    given = isinstance(history, Mapping)
-    found = history if given else run_history(history, model, shown["what"], chosen_sites(shown))
-    fitting = {step: points for step, points in found.items() if points.values.shape == shape}
-    return fitting if len(fitting) > 1 else {}
-
-# %% ../../nbs/widgets/03_embedding_map.ipynb #10534c9e
-def draw_tasks(model: AdaptedModel, shown: Mapping[str, Any], history: Any = None, added: Sequence[str] = ()) -> Drawing:
-    "Tasks in a plane, and what can be said about them."
-    points = task_points(model, shown["what"], chosen_sites(shown))
-    family, flat, count = families(points.names), project(points.values, shown["how"]), len(points.names)
-    linear, same = flat.how == "pca" and count > 2, points.alike and count > 1
-    verdict = "" if count < 4 else f"Families: {family_purity(points, family, 500)}."
-    traits: dict[str, Any] = {
-        "warning": "All tasks have the same weights here: there is nothing to tell apart." if same else flat.warning,
-        "title": f"{points.what[0].upper()}{points.what[1:]}, {METHODS[shown['how']]}. {verdict}",
-        "axes": axis_titles(flat, chance_explained(points.values)) if linear else [],
-        "spread": packed(position_spread(points.values)) if linear and count <= 60 else b"",
-        "told": [], "steps": [], "paths": b"",
-    }  # fmt: skip
-    plane = flat
-    if steps := training_steps(history, model, shown, points.values.shape):
-        places, plane = trajectories(list(steps.values()))
-        traits |= {"paths": packed(np.stack(places)), "steps": list(steps), "spread": b""}
-    traits |= describe_tasks(points, family, shown["colour"], added)
-    return Drawing(traits | {"coordinates": packed(flat.coordinates)}, plane)
-
-
-def place_mixture(
-    model: AdaptedModel, drawing: Drawing | None, shown: Mapping[str, Any], mixture: Mapping[str, float]
-) -> list[float]:
-    "Where a mixture lies: projected itself where the plane is linear, else among its tasks; nowhere on a map of inputs."
-    if drawing is None or drawing.plane is None or not mixture:
-        return []
-    if drawing.plane.how == "pca":
-        vector = task_points(model, shown["what"], chosen_sites(shown), [dict(mixture)]).values[0]
-        return [float(x) for x in drawing.plane.place(vector)]
-    row = np.array([mixture.get(name, 0.0) for name in drawing.traits["points"]["names"]])
-    return [float(x) for x in row @ drawing.plane.coordinates]
-
-# %% ../../nbs/widgets/03_embedding_map.ipynb #de0b3153
-def about_input(found: Instances, texts: Sequence[str], i: int) -> str:
-    "What hovering says of an input."
-    text = texts[i] if i < len(texts) else ""
-    return f"{found.tasks[i]} → “{found.answers[i]}” {text[:140]}"
-
-
-def about_inputs(found: Instances, texts: Sequence[str], chosen: Sequence[int], most: int = 30) -> list[list[str]]:
-    "What the selected inputs are: data set, answer and text of the first `most`."
-    rows = [[found.tasks[i], f"“{found.answers[i]}”", texts[i] if i < len(texts) else ""] for i in chosen[:most]]
-    return rows + ([[f"and {len(chosen) - most} more", "", ""]] if len(chosen) > most else [])
-
-
-def draw_instances(found: Instances, texts: Sequence[str], shown: Mapping[str, Any]) -> Drawing:
-    "Inputs in a plane, by the vector from which their decoder is written."
-    colour, how, of = shown["colour"], shown["how"], shown["of"]
-    rows, missing = instance_rows(found, of), ""
-    if not len(rows):
-        rows, missing = instance_rows(found), f"no data set {of} is here: all are shown. "
-    named = found.labels(colour)
-    values, labels = found.embeddings.numpy()[rows], [named[i] for i in rows]
-    flat, coloured = project(values, how), colouring(labels, most=16 if len(values) <= 5000 else 8)
-    whose = f" of data sets {of}" if of and not missing else ""
-    said = f"{between_labels(values, labels):.0%} of the spread is between colours. {len(values):,} inputs{whose}."
-    names = [f"{found.tasks[i]} {i}" for i in rows] if len(values) <= 250 else []
-    details = [about_input(found, texts, int(i)) for i in rows[: len(names)]]
-    return Drawing({
-        "title": f"Instance embeddings, {METHODS[how]}, coloured by {colour}: {said}",
-        "warning": missing + flat.warning,
-        "axes": axis_titles(flat, chance_explained(values[:500], 20)) if how == "pca" and len(values) > 2 else [],
-        "spread": b"", "steps": [], "told": [],
-        "points": {"count": len(values), "names": names, "rings": [False] * len(names), "details": details, "tasks": False},
-        "legend": coloured.legend, "codes": coloured.codes.tobytes(),
-        "coordinates": packed(flat.coordinates),
-    }, rows=rows)  # fmt: skip
-
-# %% ../../nbs/widgets/03_embedding_map.ipynb #2078a6a3
 CHOICES = {"z": "task embedding z", "I": "what the heads read, I", "weights": "the weights", "instances": "inputs"}
-
-
-def first_use(how: str) -> str:
-    "Why a first layout takes long; empty where it does not."
-    slow = how == "umap" and "umap" not in sys.modules
-    return "UMAP compiles itself at its first use: this picture may take a minute, the next ones seconds." if slow else ""
 
 
 def offered(model: AdaptedModel, inputs: Instances | None) -> dict[str, Any]:
@@ -181,6 +49,7 @@ def offered(model: AdaptedModel, inputs: Instances | None) -> dict[str, Any]:
     several = ["with classes", "with empty answers", *dict.fromkeys(inputs.tasks)] if inputs is not None and inputs.tasks else []
     return {
         "what": [[w, CHOICES[w]] for w in whats],
+        "how": [[how, name, LEAST[how]] for how, name in LAYOUTS.items()],
         "colour": ["family", "task"] if inputs is None else ["family", "task", "answer", "empty answer"],
         "figures": [name for name, figure in FIGURES.items() if figure["what"] in whats],
         "stacks": list(dict.fromkeys(s.stack for s in model.sites)),
@@ -192,47 +61,81 @@ def offered(model: AdaptedModel, inputs: Instances | None) -> dict[str, Any]:
 
 def chosen_view(shown: Mapping[str, Any], change: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     "What to draw after a change; choosing a figure of a paper sets everything."
-    wanted = START | {"colour": "family"} | dict(shown) | dict(change)
+    wanted: dict[str, Any] = START | {"colour": "family"} | dict(shown) | dict(change)
     if change.get("figure"):
         check_names("figure", [wanted["figure"]], FIGURES)
         wanted |= {"of": ""} | FIGURES[wanted["figure"]]
     check_names("representation", [wanted["what"]], known)
+    check_names("projection", [wanted["how"]], LAYOUTS)
+    check_names("number of dimensions", [str(wanted["dims"])], ["2", "3"])
     fitting = ("task", "answer", "empty answer") if wanted["what"] == "instances" else ("family", "task")
-    return wanted | {"colour": wanted["colour"] if wanted["colour"] in fitting else fitting[0]}
+    return wanted | {"colour": wanted["colour"] if wanted["colour"] in fitting else fitting[0], "dims": int(wanted["dims"])}
+
+
+def own_history(source: Any) -> Path | None:
+    "The folder of the run that a model was loaded from, if it kept vectors of its tasks."
+    if not isinstance(source, str | Path) or is_shipped(source) or not Path(source).is_dir():
+        return None
+    folders = Path(source), find_checkpoint(source).parent
+    return next((folder for folder in folders if kept_vectors(folder)), None)
+
+# %% ../../nbs/widgets/03_embedding_map.ipynb #66458125
+def layout_work(chart: "EmbeddingMap", wanted: Wanted) -> Steps:
+    "Lay points out in a process of its own, and draw them."
+    shown = dict(chart.shown)
+    try:
+        flat = yield from apart(project, wanted.values, shown["how"], None, 0, 4000, shown["dims"], tells=True)
+        chart.layouts[chart.key(shown)] = flat
+        chart.take(shown, wanted, flat)
+    finally:
+        if chart.shown == shown and chart.drawn != shown:  # stopped or failed
+            chart.shown = dict(chart.drawn)
+
+
+def word_hits(rows: Sequence[Sequence[str]], text: str) -> list[int]:
+    "Which rows have all the words of a text, in any case."
+    words = text.lower().split()
+    return [i for i, row in enumerate(rows) if all(word in " ".join(row).lower() for word in words)] if words else []
 
 # %% ../../nbs/widgets/03_embedding_map.ipynb #82590635
 class EmbeddingMap(Panel):
     "A map of tasks, and of inputs where they are given."
 
     script = "map.js"
+    parts = ("plane.js",)
     options: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     shown: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     points: "traitlets.Dict[str, Any]" = traitlets.Dict({"count": 0}).tag(sync=True)
     codes = traitlets.Bytes(b"").tag(sync=True)  # (N,) uint16
     spread = traitlets.Bytes(b"").tag(sync=True)  # (N, 2) float32
     steps: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
-    paths = traitlets.Bytes(b"").tag(sync=True)  # (steps, N, 2) float32
+    paths = traitlets.Bytes(b"").tag(sync=True)  # (steps, N, D) float32; NaN where a point was not there yet
     legend: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     axes: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
     title = traitlets.Unicode("").tag(sync=True)
     warning = traitlets.Unicode("").tag(sync=True)
-    told: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
+    told: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)  # a table: neighbours, a selection, what was found
+    hits = traitlets.Bytes(b"").tag(sync=True)  # (M,) uint32: which points were found
     mixture: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     here: "traitlets.List[Any]" = traitlets.List().tag(sync=True)
-    coordinates = traitlets.Bytes(b"").tag(sync=True)  # (N, 2) float32; set last, as the page draws when it changes
+    coordinates = traitlets.Bytes(b"").tag(sync=True)  # (N, D) float32, D 2 or 3; set last, as the page draws when it changes
 
     def __init__(
         self,
         source: AdaptedModel | str | Path,  # a model, or the folder of a checkpoint or run
         instances: Instances | None = None,
-        texts: Sequence[str] = (),  # of the instances, for hovering; those they bring along if none
-        history: Run | str | Path | Mapping[int, Points] | None = None,  # a run with checkpoints, or points by step
+        texts: Sequence[str] = (),  # of the instances; those they bring along if none
+        history: Run | str | Path | Mapping[int, Points] | None = None,  # a run, or points by step; None: the run the model is from
         added: Sequence[str] = (),  # tasks that were added later: drawn as rings
         figure: str = "",  # of a paper, by name
     ):
-        self.model, self.history, self.added = open_model(source).eval(), history, tuple(added)
+        self.model, self.added, self.saved = open_model(source).eval(), tuple(added), dict[str, Mapping[str, float]]()
+        self.source = source if isinstance(source, str | Path) else ""
+        self.history = own_history(source) if history is None else history
         self.instances, self.texts = instances, texts or (instances.texts if instances is not None else ())
         self.drawing: Drawing | None = None
+        self.drawn: dict[str, Any] = {}  # what the drawing shows
+        self.layouts: dict[str, Projection] = {}
         super().__init__(options=offered(self.model, instances))
         whats = [what for what, _ in self.options["what"]]
         if not whats:
@@ -242,28 +145,59 @@ class EmbeddingMap(Panel):
         self.mixture = {self.model.tasks[0]: 1.0}
         self.choose({"what": "I" if "I" in whats else whats[0], "figure": figure})
 
+    def key(self, shown: Mapping[str, Any]) -> str:
+        "What a layout depends on."
+        return json.dumps([shown[k] for k in ("what", "how", "dims", "stack", "layer", "place", "of")] + list(self.model.tasks))
+
+    def wanted(self, shown: Mapping[str, Any]) -> Wanted:
+        "The vectors that are to be drawn."
+        if shown["what"] == "instances" and self.instances is not None:
+            return wanted_inputs(self.instances, shown["of"])
+        return wanted_tasks(self.model, shown, self.saved)
+
     def choose(self, change: Mapping[str, Any]) -> None:
-        "Draw what is chosen."
-        self.shown = chosen_view(self.shown, change, [what for what, _ in self.options["what"]])
-        self.notice = first_use(self.shown["how"])
-        if self.shown["what"] == "instances" and self.instances is not None:
-            self.drawing = draw_instances(self.instances, self.texts, self.shown)
+        "Draw what is chosen: at once, or when its layout is made."
+        self.stop()
+        shown = chosen_view(self.shown, change, [what for what, _ in self.options["what"]])
+        wanted, how = self.wanted(shown), shown["how"]
+        count = len(wanted.values)
+        if count < LEAST[how]:
+            self.notice = f"{LAYOUTS[how]} needs at least {LEAST[how]} points, and here are {count}: PCA is shown."
+            shown["how"] = how = "pca"
+        self.shown = shown
+        made = self.layouts.get(self.key(shown))
+        if made is None and (how == "umap" or (how == "tsne" and count > AT_ONCE)):
+            first = ", which compiles itself first" if how == "umap" else ""
+            self.start(f"{LAYOUTS[how]} of {count:,} points{first}", layout_work(self, wanted))
         else:
-            self.drawing = draw_tasks(self.model, self.shown, self.history, self.added)
+            self.take(shown, wanted, made)
+
+    def take(self, shown: Mapping[str, Any], wanted: Wanted, flat: Projection | None) -> None:
+        "Draw points that are laid out, or lay them out now."
+        if wanted.points is None and self.instances is not None:
+            self.drawing = draw_instances(self.instances, self.texts, shown, wanted, flat)
+        else:
+            self.drawing = draw_tasks(self.model, shown, wanted, flat, self.history, self.added, self.saved)
+        self.drawn = dict(shown)
         for name, value in self.drawing.traits.items():
             setattr(self, name, value)
         self._mixed()
-        self.notice = ""
 
-    def grown(self, added: Sequence[str]) -> None:
-        "Draw again with tasks that were added to the model."
-        self.added = tuple(added)
+    def stop(self) -> None:
+        "Leave a layout that is being made; the controls say again what is drawn."
+        super().stop()
+        if self.drawn and self.shown != self.drawn:
+            self.shown = dict(self.drawn)
+
+    def grown(self, added: Sequence[str], saved: Mapping[str, Mapping[str, float]] | None = None) -> None:
+        "Draw again with tasks that were added to the model, and mixtures that were kept as tasks."
+        self.added, self.saved, self.layouts = tuple(added), dict(saved or {}), {}  # a task may have come back with another vector
         if self.options["what"] and self.shown["what"] != "instances":
             self.choose({})
 
     @traitlets.observe("mixture")
     def _mixed(self, change: Any = None) -> None:
-        self.here = place_mixture(self.model, self.drawing, self.shown, self.mixture)
+        self.here = place_mixture(self.model, self.drawing, self.drawn, self.mixture)
 
     def respond(self, asked: Mapping[str, Any]) -> None:
         if "shown" in asked:
@@ -271,6 +205,43 @@ class EmbeddingMap(Panel):
             self.choose(asked["shown"] | {"figure": figure if figure != self.shown.get("figure") else ""})
         if "mixture" in asked:
             self.mixture = normalised(asked["mixture"], self.model.tasks)
-        if "selected" in asked and self.instances is not None and self.drawing is not None and self.drawing.rows is not None:
-            chosen = self.drawing.rows[list(asked["selected"])].tolist()
-            self.told = about_inputs(self.instances, self.texts, chosen)
+        if self.drawing is not None and not self.working:
+            self.tell(asked)
+
+    def tell(self, asked: Mapping[str, Any]) -> None:
+        "List neighbours, selected points, or points that were found."
+        assert self.drawing is not None
+        count = len(self.drawing.values)
+        if "near" in asked:
+            point = int(asked["near"])
+            near = nearest_points(self.drawing.values, point) if 0 <= point < count else []
+            self.told = {"kind": "near", "of": self.row(point), "rows": [[*self.row(i), c] for i, c in near]} if near else {}
+        if "selected" in asked:
+            chosen = [int(i) for i in asked["selected"] if 0 <= int(i) < count]
+            rows = [self.row(i) for i in chosen[:200]]
+            self.told = {"kind": "chosen", "count": int(asked.get("count", len(chosen))), "rows": rows}
+        if "find" in asked:
+            found = word_hits([self.row(i)[1:] for i in range(count)], str(asked["find"]))
+            self.hits = np.array(found, np.uint32).tobytes()
+            rows = [self.row(i) for i in found[:200]]
+            self.told = {"kind": "found", "text": str(asked["find"]), "count": len(found), "rows": rows}
+
+    def row(self, i: int) -> list[Any]:
+        "What a table says of a point: its number, its name or data set, its family or answer, and a text."
+        assert self.drawing is not None
+        facts, rows = self.drawing.traits["points"], self.drawing.wanted.rows
+        if rows is None or self.instances is None:
+            return [i, facts["names"][i], "", facts["details"][i]]
+        at = int(rows[i])
+        return [i, self.instances.tasks[at], self.instances.answers[at], self.texts[at] if at < len(self.texts) else ""]
+
+    def settings(self) -> str:
+        "What is drawn, for the head of a saved page."
+        if not self.drawn:
+            return ""
+        shown, run = self.drawn, self.history if isinstance(self.history, str | Path) else getattr(self.history, "path", "")
+        whose = f"Model: {self.source or self.model.method.title}, {len(self.model.tasks)} tasks. {f'Run: {run}. ' if run else ''}"
+        sites = "" if shown["what"] in ("z", "instances") else f", {chosen_sites(shown)}"
+        of = f", data sets {shown['of']}" if shown["what"] == "instances" and shown["of"] else ""
+        layout = f"{LAYOUTS[shown['how']]} in {shown['dims']} dimensions; coloured by {shown['colour']}"
+        return f"{whose}Map: {CHOICES[shown['what']]}{sites}{of}; {layout}."

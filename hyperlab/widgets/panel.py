@@ -13,6 +13,7 @@ import json
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from importlib.metadata import version
 from importlib.resources import files
 from multiprocessing import get_context
 from pathlib import Path
@@ -23,6 +24,7 @@ import traitlets
 
 from ..analysis.palette import family_colour, family_shape
 from ..analysis.task_vectors import families
+from ..core.files import now, publish
 from ..core.model import AdaptedModel, load
 
 # %% ../../nbs/widgets/00_panel.ipynb #7fb7457f
@@ -67,6 +69,7 @@ class Panel(anywidget.AnyWidget):
     "A widget with its own front end, which sends one request at a time."
 
     script: ClassVar[str]
+    parts: ClassVar[tuple[str, ...]] = ()  # files that the script needs
     _css = front("look.css")
     asked: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     answered = traitlets.Int(0).tag(sync=True)
@@ -78,7 +81,7 @@ class Panel(anywidget.AnyWidget):
 
     def __init_subclass__(cls, **options: Any) -> None:
         if "script" in vars(cls):
-            cls._esm = front("common.js") + front(cls.script)
+            cls._esm = "".join(front(name) for name in ("common.js", *cls.parts, cls.script))
         super().__init_subclass__(**options)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
@@ -102,6 +105,16 @@ class Panel(anywidget.AnyWidget):
     def respond(self, asked: Mapping[str, Any]) -> None:
         "Do what the user asked for."
         raise NotImplementedError
+
+    def settings(self) -> str:
+        "What a saved page says of the choices behind a panel, in a line; empty where there are none."
+        return ""
+
+    def save_html(self, path: str | Path, title: str = "") -> Path:
+        "Write what the panel shows, when all work under way is done, as one file that needs neither kernel nor network."
+        self.finish()
+        publish(Path(path), page(title or Path(path).stem.replace("_", " "), [self]).encode())
+        return Path(path)
 
     def start(self, what: str, work: Steps) -> None:
         "Begin long work in place of this panel's last; between steps the kernel answers. Without an event loop it is done at once."
@@ -129,16 +142,42 @@ class Panel(anywidget.AnyWidget):
         super().close()
 
 # %% ../../nbs/widgets/00_panel.ipynb #65b8aab2
-def apart(function: Callable[..., Any], *arguments: Any) -> Generator[tuple[float, float], None, Any]:
-    "Call a function of a module in a process of its own, yielding (0, 0) until it is done; returns what the function does."
-    pool = get_context("spawn").Pool(1)  # a forked copy of a kernel would hold its sockets, too
+def call_there(pipe: Any, function: Callable[..., Any], arguments: Sequence[Any], tells: bool) -> None:
+    "Call a function, and send how far it is, what it returned, or how it failed."
+    more = {"tell": lambda share: pipe.send(("told", share))} if tells else {}
     try:
-        found = pool.apply_async(function, arguments)
-        while not found.ready():
-            yield 0, 0
-        return found.get()
+        pipe.send(("done", function(*arguments, **more)))
+    except Exception as error:
+        pipe.send(("failed", error))
+
+# %% ../../nbs/widgets/00_panel.ipynb #ee3b6def
+def apart(function: Callable[..., Any], *arguments: Any, tells: bool = False) -> Generator[tuple[float, float], None, Any]:
+    """Call a function of a module in a process of its own, yielding (0, 0) until it is done; returns what the function does.
+
+    A function that `tells` is given a callback `tell` for the share that is done, which is yielded as (share, 1).
+    """
+    context = get_context("spawn")  # a forked copy of a kernel would hold its sockets, too
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=call_there, args=(there, function, arguments, tells), daemon=True)
+    process.start()
+    there.close()
+    share = 0.0
+    try:
+        while True:
+            while not here.poll(0.005):
+                yield share, float(share > 0)
+            kind, what = here.recv()
+            if kind == "done":
+                return what
+            if kind == "failed":
+                raise what
+            share = what
+    except EOFError:
+        raise RuntimeError("the process ended before its work was done: it may have run out of memory") from None
     finally:
-        pool.terminate()
+        process.terminate()
+        process.join()
+        here.close()
 
 # %% ../../nbs/widgets/00_panel.ipynb #862995ae
 def plain(value: Any) -> Any:
@@ -170,7 +209,9 @@ def page(title: str, panels: Sequence[Panel], introduction: str = "") -> str:
     wide = ' style="grid-column:1/-1"'
     cells = "".join(f"<div{wide if getattr(p, 'wide', False) else ''}>{standing_alone(p)}</div>" for p in panels)
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{html.escape(title)}</title>'
-    said = f"<h3>{html.escape(title)}</h3><p>{html.escape(introduction)}</p>"
+    made = f"Saved {now()[:16].replace('T', ' ')} UTC with hyperlab {version('hyperlab')}."
+    lines = [introduction, *[s for s in (p.settings() for p in panels) if s], made]
+    said = f"<h3>{html.escape(title)}</h3>" + "".join(f'<p class="hl-note">{html.escape(line)}</p>' for line in lines if line)
     body = f'<section class="hl" style="margin:0 auto 14px">{said}</section><div class="hl-board">{cells}</div>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body class="hl-page">{body}</body></html>'
 

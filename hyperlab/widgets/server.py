@@ -67,12 +67,15 @@ class DashboardPage(TornadoVoilaHandler):
         return pool_size > 0 and (not notebook_data or super().should_use_rendered_notebook(notebook_data, pool_size, *others))
 
 # %% ../../nbs/widgets/06_server.ipynb #28457d36
+NEEDED = {"map": ("plane.js",)}  # files that a panel's script needs
+
+
 def first_screen(source: str) -> dict[str, Any]:
     "What the page shows until its kernel has drawn it: scripts of panels and their stored states, by panel; none for other models."
     front = files("hyperlab") / "widgets" / "front"
     read = lambda *names: "".join((front / name).read_text(encoding="utf-8") for name in names)
     stored = json.loads(read("first_screen.json")) if source == "nano" else {}
-    panels = [{"name": name, "script": read(f"{name}.js").replace("export default { render };", ""),
+    panels = [{"name": name, "script": read(*NEEDED.get(name, ()), f"{name}.js").replace("export default { render };", ""),
                "state": json.dumps(state).replace("<", "\\u003c")} for name, state in stored.items()]  # fmt: skip
     return {"source": source, "look": read("look.css"), "common": read("saved.js", "common.js"), "panels": panels}
 

@@ -31,6 +31,7 @@ from hyperlab.analysis.interpolation import (
     path_steps,
     sample_split,
 )
+from ..analysis.maps import MIXTURE_SHAPE
 from ..analysis.task_vectors import families, registered, representations, task_points
 from ..core.errors import check_names
 from ..core.model import AdaptedModel
@@ -377,7 +378,8 @@ class TaskMixer(Panel):
             self.held = normalised(self.held, names) if self.held else {}
             self.pair = self.pair if set(self.pair) <= set(names) else list(first_pair(names))
         facts = task_facts(names, [name for name in names if name not in self.trained])
-        self.tasks = [fact | ({"parts": self.kept[fact["name"]]} if fact["name"] in self.kept else {}) for fact in facts]
+        marks = {name: {"parts": pure(parts, self.kept), "shape": MIXTURE_SHAPE} for name, parts in self.kept.items()}
+        self.tasks = [fact | marks.get(fact["name"], {}) for fact in facts]
 
     def save_model(self, name: str) -> None:
         "Write the model, with its saved mixtures, into a new folder."

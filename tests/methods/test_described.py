@@ -191,4 +191,18 @@ def test_a_real_encoder_puts_tasks_of_a_kind_together_and_refuses_what_it_cannot
             encoder([text])
     made = hl.adapt("nano", "hyperformer++", ["nano-sst2", "nano-rte"], reduction_factor=8, task_features="described")
     assert made.method.feature_source == encoder.name
+    before = {name: tensor.clone() for name, tensor in made.trained_tensors().items()}
+    for asked, other, said in [("", None, r"received \[''\]"), ("word " * 10_000, None, "at most 256 tokens"),
+                               ("ꯃꯅꯤꯄꯨꯔꯤ ꯂꯣꯜ ꯑꯁꯤ", None, "the encoder knows 0 of"),
+                               ("Is the film good?", narrow, "expected vectors of 384 numbers, as 'sentence-t")]:  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            made.describe(asked, encoder=other)
+        after = made.trained_tensors()
+        assert made.tasks == ["nano-sst2", "nano-rte"] and before.keys() == after.keys()
+        assert all(torch.equal(after[name], tensor) for name, tensor in before.items())
     assert made.describe("Does the second sentence follow from the first? Answer entailment or not_entailment.") in made.tasks
+
+
+def narrow(texts: Sequence[str]) -> torch.Tensor:
+    "An encoder of another width than MiniLM's."
+    return torch.ones(len(texts), 128)

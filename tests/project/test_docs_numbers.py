@@ -29,6 +29,7 @@ COST, SHIPPED, AGREEMENT = (
     importlib.import_module(f"hyperlab.{module}")
     for module in ("papers.parameters", "experiments.shipped_results", "experiments.agreement")
 )
+DESCRIBED, CONTINUAL = (importlib.import_module(f"hyperlab.experiments.{name}_study") for name in ("described", "continual"))
 MANY_STUDY = importlib.import_module("hyperlab.experiments.many_study")
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(p for p in (ROOT / "nbs").rglob("*.ipynb") if not {".ipynb_checkpoints", "runs"} & set(p.parts))
@@ -175,6 +176,20 @@ def moved_facts(facts: Any) -> Any:
     return twice.assign(average_metrics=twice["average_metrics"] + rng.normal(9_000, 900, len(twice)), **more)
 
 
+def moved_described(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    "Records of a task less, with other scores."
+    share = {"description": 1.0}  # so that every difference is another one, and every end of an interval
+    fewer = lambda ways: {way: {t: share.get(way, 0.3) * v for t, v in list(scores.items())[1:]} for way, scores in ways.items()}
+    return [moved({**one, "scores": fewer(one["scores"]), "readable": fewer(one["readable"])}) for one in records]
+
+
+def moved_sequences(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    "Sequences with other scores."
+    other = [[[None if v is None else v * 0.7 + 3 for v in row] for row in one["matrix"]] for one in records]
+    came = [[{**new, "before": new["before"] * 0.6 + 3} for new in one["came"]] for one in records]
+    return [{**one, "matrix": m, "came": c} for one, m, c in zip(records, other, came, strict=True)]
+
+
 def move_sources(patch: pytest.MonkeyPatch) -> None:
     "Other results, other counts, and other figures of the papers; no code is touched that makes a table of them."
     results, count, reported, unpack = SHIPPED.shipped_results, COST.count_method, COST.reported_figures, SHIPPED.unpack_fits
@@ -194,6 +209,9 @@ def move_sources(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(AGREEMENT, "printed_average", lambda row: None if row.average is None else row.average * 0.7 + 3)
     many = MANY_STUDY.many_records
     patch.setattr(MANY_STUDY, "many_records", lambda: [moved(one) for one in many()])
+    described, continual = DESCRIBED.described_records, CONTINUAL.continual_records
+    patch.setattr(DESCRIBED, "described_records", lambda: moved_described(described()))
+    patch.setattr(CONTINUAL, "continual_records", lambda: moved_sequences(continual()))
     patch.setattr(COST, "count_method", lambda *a: replace(c := count(*a), backbone=3 * c.backbone))
     patch.setattr(COST, "reported_figures", lambda *a: {k: other(v) for k, v in reported(*a).items()})
 

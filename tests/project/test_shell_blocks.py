@@ -46,12 +46,13 @@ NOT_RUN = {
     r"--config_file one.yaml|nproc-per-node 8": "several GPUs",
     r"--multi_gpu|nproc-per-node 2": "several processes: tests/training/test_distributed.py runs them",
     r"--on ray": "a cluster: tests/serving/test_on_ray.py starts one",
-    r"pack_fits|pack_many": "needs the runs of the hours before it",
+    r"pack_fits|pack_many|pack_described|pack_continual": "needs the runs of the hours before it",
 }
 TRAINS, SERVES = "trains", r"at (http://\S+)"
 # What shows that a command which goes on for long does what it should; any other has to come to its end
 LONG = {
     r"nbs/(train|pretrain|ablations|lowresource|reproduce|tune|fewshot|first_run|first_run_eight)\.ipynb": TRAINS,
+    r"nbs/(described|continual)\.ipynb": TRAINS,
     r"hyperlab.sweep|hyperlab.reproduce \w|nano_run|^make run": TRAINS,
     r"hyperlab.serve|^make dashboard": SERVES,
 }

@@ -16,6 +16,7 @@ from conftest import BACKWARD, FORWARD, SEED, fell, margin
 
 import hyperlab as hl
 from hyperlab.data.prompts import Accepted
+from hyperlab.core.vector_history import kept_vectors
 from hyperlab.data.batches import TrainingBatches
 from hyperlab.data.task import Task
 from hyperlab.papers.compacter import COMPARED_METHODS, TRAINING
@@ -154,6 +155,27 @@ def test_kept_encodings_train_and_resume(tmp_path: Path, monkeypatch: pytest.Mon
         run(tmp_path / "broken")
     monkeypatch.undo()
     assert outcome(run(tmp_path / "broken")) == outcome(whole)
+
+
+def test_vectors_are_kept_on_the_way_and_none_of_a_future_that_did_not_happen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, plain = toy_run(tmp_path / "whole", save_every=4), TrainingBatches.__getitem__
+    kept = kept_vectors(whole.path)
+    assert list(kept) == list(range(0, 17, 2)) and sum(p.stat().st_size for p in kept.values()) < 300_000
+    monkeypatch.setattr(TrainingBatches, "__getitem__", lambda self, step: plain(self, step) if step != 7 else 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        toy_run(tmp_path / "broken", save_every=4)
+    found = kept_vectors(tmp_path / "broken")
+    assert list(found) == [0, 2, 4, 6]  # of step 6, which a run that goes on from step 4 has not reached
+    (tmp_path / "broken" / "vectors" / "step-00000012.safetensors").write_bytes(kept[0].read_bytes())
+    (tmp_path / "broken" / "vectors" / ".step-00000006.safetensors.1.part").write_bytes(b"half")
+    monkeypatch.setattr(TrainingBatches, "__getitem__", lambda self, step: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        toy_run(tmp_path / "broken", save_every=4)
+    assert sorted(p.name for p in (tmp_path / "broken" / "vectors").iterdir()) == [p.name for p in list(kept.values())[:3]]
+    monkeypatch.setattr(TrainingBatches, "__getitem__", plain)
+    assert outcome(toy_run(tmp_path / "broken", save_every=4)) == outcome(whole)
 
 
 def test_encodings_can_be_kept_only_where_the_encoder_is_left_alone(tmp_path: Path) -> None:

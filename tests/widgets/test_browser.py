@@ -25,6 +25,7 @@ from toy_runs import toy_model, toy_run
 import hyperlab as hl
 from hyperlab.analysis.probes import Instances
 from hyperlab.nano.toy import toy_backbone, toy_tokenizer
+from hyperlab.training.run_folder import load_weights
 from hyperlab.widgets import panel as panel_module
 from hyperlab.widgets.panel import front, page
 
@@ -272,10 +273,10 @@ def test_a_report_needs_neither_kernel_nor_network(browser: Any, tmp_path: Path)
     assert seen.clean(), (seen.errors, seen.outside)
 
 
-def opened(browser: Any, folder: Path, panel: Any, vision: str = "none") -> Watched:
+def opened(browser: Any, folder: Path, panel: Any, vision: str = "none", width: int = 1280) -> Watched:
     "A saved panel in a browser, as a reader with this vision sees it."
     (folder / "panel.html").write_text(page("panel", [panel]), encoding="utf-8")
-    seen = Watched(browser)
+    seen = Watched(browser, width)
     seen.page.context.new_cdp_session(seen.page).send("Emulation.setEmulatedVisionDeficiency", {"type": vision})
     seen.page.goto((folder / "panel.html").as_uri())
     seen.page.wait_for_timeout(300)
@@ -379,6 +380,120 @@ def test_panels_that_are_drawn_off_screen_before_their_data_fill_up(browser: Any
     assert inspector.page.locator(".hl-inspector .hl-grid button").count() and not inspector.errors, inspector.errors
     mixer = opened_early(browser, tmp_path, hl.TaskMixer(model))
     assert mixer.page.locator(".hl-mixer .hl-sliders input").count() == 2 and not mixer.errors, mixer.errors
+    toy_run(tmp_path / "runs" / "one", steps=2, eval_every=2)
+    board = opened_early(browser, tmp_path, hl.RunBoard(tmp_path / "runs"))
+    assert board.page.locator(".hl-runs tbody tr").count() == 1 and not board.errors, board.errors
+    header = opened_early(browser, tmp_path, hl.dashboard(model).header)
+    assert "this model" in header.page.locator(".hl-header").inner_text() and not header.errors, header.errors
+
+
+def test_a_point_of_the_map_opens_its_neighbours_and_a_word_finds_points(browser: Any, tmp_path: Path) -> None:
+    model = hl.adapt(toy_backbone(), "hyperformer++", hl.tasks("glue"), reduction_factor=4)
+    half = {"cola": 0.5, "sst2": 0.5}
+    chart = hl.EmbeddingMap(model)
+    model.mix("half", half)
+    chart.grown([], {"half": half})
+    seen = opened(browser, tmp_path, chart, width=400)
+    points, told = seen.page.locator(".hl-map .hl-point[data-group]"), seen.page.locator(".hl-told")
+    assert points.count() == 9 and seen.page.locator('.hl-point[data-mark="mixture"] [data-shape="pentagon"]').count() == 1
+    said = seen.page.locator(".hl-legend").inner_text()
+    assert "saved mixture" in said and "ellipse:" in said
+    plane = seen.page.locator(".hl-plane").bounding_box()
+    label = seen.page.locator(".hl-plane text", has_text="you are here").bounding_box()
+    assert label["x"] >= plane["x"] and label["x"] + label["width"] <= plane["x"] + plane["width"]  # not cut off at the border
+    half_way = seen.page.get_by_label("half, saved mixture")
+    half_way.click()
+    assert seen.page.locator(".hl-chosen").count() == 1 and told.locator(".hl-nearest li").count() == 8
+    close = [float(out) for out in told.locator(".hl-nearest output").all_text_contents()]
+    assert close == sorted(close, reverse=True) and seen.page.locator(".hl-near").count() == sum(c > 0 for c in close)
+    assert not seen.page.locator(".hl-tip").is_hidden()
+    seen.page.mouse.move(2, 2)
+    seen.until(lambda: seen.page.locator(".hl-tip").is_hidden())  # it does not stick
+    reached = set()
+    for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"):
+        seen.page.keyboard.press(key)
+        reached.add(seen.page.evaluate("document.activeElement.getAttribute('aria-label')"))
+    assert len(reached) > 1 and None not in reached  # arrows walk from point to point
+    seen.page.keyboard.press("Enter")
+    assert told.locator(".hl-nearest li").count() == 8 and seen.page.locator(".hl-chosen").count() == 1
+    seen.page.keyboard.press("Escape")
+    assert not seen.page.locator(".hl-chosen").count()
+    seen.page.locator(".hl-map .hl-plane > svg").first.focus()
+    seen.page.keyboard.press("l")  # the lasso of those who use keys: what is in view
+    assert "9 points" in told.inner_text() and told.locator("tr[data-row]").count() == 9
+    seen.keep("map-narrow")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+def test_a_lasso_lists_points_and_space_is_turned_by_mouse_and_keys(browser: Any, tmp_path: Path) -> None:
+    chart = hl.EmbeddingMap(hl.adapt(toy_backbone(), "hyperformer++", hl.tasks("glue"), reduction_factor=4))
+    chart.choose({"dims": 3})
+    seen = opened(browser, tmp_path, chart)
+    every = seen.page.locator(".hl-map .hl-point[data-group]")
+    places = lambda: every.evaluate_all("all => all.map((e) => e.style.transform).join()")
+    box, before = seen.page.locator(".hl-map .hl-plane").bounding_box(), places()
+    x, y = box["x"] + 60, box["y"] + box["height"] - 60
+    seen.page.mouse.move(x, y)
+    seen.page.mouse.down()
+    seen.page.mouse.move(x + 120, y - 30, steps=6)
+    seen.page.mouse.up()
+    seen.until(lambda: places() != before)
+    by_mouse = places()
+    seen.page.keyboard.press("ArrowLeft")
+    seen.until(lambda: places() != by_mouse)
+    by_key = places()
+    seen.page.get_by_label("lasso: draw").click()
+    seen.page.mouse.move(box["x"] + 4, box["y"] + 40)
+    seen.page.mouse.down()
+    for right, down in ((1, 0), (1, 1), (0, 1)):
+        seen.page.mouse.move(box["x"] + 4 + right * (box["width"] - 8), box["y"] + 40 + down * (box["height"] - 44), steps=4)
+    seen.page.mouse.up()
+    assert seen.page.locator(".hl-told tr[data-row]").count() == 8 and places() == by_key  # the lasso turns nothing
+    seen.keep("space")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+def test_the_map_plays_the_steps_of_a_run(browser: Any, tmp_path: Path) -> None:
+    run, model = toy_run(tmp_path / "run"), toy_model()
+    load_weights(run.path / "model", model)
+    chart = hl.EmbeddingMap(model, history=run)
+    seen = opened(browser, tmp_path, chart)
+    point, time_ = seen.page.locator(".hl-map .hl-point[data-group]").first, seen.page.get_by_label("training step")
+    place = lambda: point.evaluate("e => e.style.transform")
+    last, stops = place(), int(time_.get_attribute("max") or 0)
+    assert chart.steps == list(range(0, 17, 2)) and stops in (8, 9) and seen.page.locator(".hl-track").count() == 2
+    time_.focus()
+    for _ in range(stops):
+        seen.page.keyboard.press("ArrowLeft")
+    assert time_.input_value() == "0" and place() != last and not seen.page.locator(".hl-track").count()
+    seen.page.get_by_label("play training").click()
+    seen.until(lambda: place() == last and seen.page.get_by_label("play training").count() == 1)
+    seen.keep("steps")
+    assert seen.clean(), (seen.errors, seen.outside)
+
+
+def test_a_crowd_lets_the_page_scroll_shows_density_and_follows_the_theme(browser: Any, tmp_path: Path) -> None:
+    inputs = Instances(torch.randn(6000, 8), ["a", "b"] * 3000, ["yes"] * 6000)
+    chart = hl.EmbeddingMap(toy_model().eval(), instances=inputs)
+    chart.choose({"what": "instances", "colour": "task"})
+    seen, canvas = opened(browser, tmp_path, chart), ".hl-map .hl-plane canvas"
+    still = seen.pixels(canvas)
+    seen.page.locator(canvas).hover()
+    seen.page.mouse.wheel(0, 200)
+    seen.page.wait_for_timeout(300)
+    assert seen.pixels(canvas) == still  # a wheel over a map that nobody uses scrolls the page
+    seen.page.get_by_label("density instead of points").click()
+    seen.until(lambda: seen.pixels(canvas) != still)
+    seen.page.locator(canvas).focus()
+    seen.page.keyboard.press("Enter")
+    assert seen.page.locator(".hl-chosen").count() == 1
+    seen.page.keyboard.press("l")
+    seen.until(lambda: "points" in seen.page.locator(".hl-told").inner_text())
+    drawn = seen.fact("map", "drawn")
+    seen.page.emulate_media(color_scheme="dark")
+    seen.until(lambda: seen.fact("map", "drawn") != drawn)
+    seen.keep("density")
+    assert seen.clean(), (seen.errors, seen.outside)
 
 
 def test_a_slider_of_the_map_stays_under_the_hand(browser: Any, dashboard: str) -> None:

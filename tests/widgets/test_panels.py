@@ -19,6 +19,7 @@ from conftest import PROJECT, SMALL, TASKS, awaken, tiny_backbone
 from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
+from hyperlab.analysis.probes import Instances
 from hyperlab.nano.toy import toy_tokenizer
 from hyperlab.widgets.panel import Panel, apart, front, open_model, page
 
@@ -196,6 +197,45 @@ def test_work_that_fails_says_so_and_a_process_apart_does_not_stop_the_loop() ->
         assert panel.notice.startswith("dividing: ") and "zero" in panel.notice
 
     asyncio.run(asyncio.wait_for(visit(), 60))
+
+
+def test_a_layout_that_takes_long_stops_nothing_and_can_be_stopped() -> None:
+    rng = np.random.default_rng(0)
+    inputs = Instances(torch.tensor(rng.normal(size=(400, 8)), dtype=torch.float32), ["a", "b"] * 200, ["yes"] * 400)
+
+    async def visit() -> None:
+        chart = hl.EmbeddingMap(toy_model().eval(), instances=inputs)
+        chart.asked = {"number": 1, "shown": chart.shown | {"what": "instances"}}
+        plane = chart.coordinates
+        chart.asked = {"number": 2, "shown": chart.shown | {"how": "tsne"}}
+        assert chart.answered == 2 and chart.working["what"] == "t-SNE of 400 points" and chart.coordinates == plane
+        chart.asked = {"number": 3, "stop": True}
+        assert not chart.working and chart.shown["how"] == "pca" and chart.coordinates == plane  # said is what is drawn
+        chart.asked = {"number": 4, "shown": chart.shown | {"how": "tsne"}}
+        chart.asked = {"number": 5, "mixture": {"toy-pet": 1.0}}
+        assert chart.answered == 5 and chart.mixture == {"toy-pet": 1.0} and chart.working
+        await until(lambda: not chart.working)
+        assert chart.shown["how"] == "tsne" and chart.coordinates != plane and not chart.notice
+        laid = chart.coordinates
+        chart.asked = {"number": 6, "shown": chart.shown | {"how": "pca"}}
+        chart.asked = {"number": 7, "shown": chart.shown | {"how": "tsne"}}
+        assert chart.coordinates == laid and not chart.working  # a layout is made once
+
+    asyncio.run(asyncio.wait_for(visit(), 600))
+
+
+def test_a_mixture_saved_in_the_mixer_is_on_the_map_with_a_mark_of_its_own() -> None:
+    board = hl.dashboard(toy_model().eval())
+    chart, mixer, inspector = board.panels[1:]
+    before = np.frombuffer(chart.coordinates, np.float32).reshape(2, 2)
+    mixer.asked = {"number": 1, "mixture": {"toy-mood": 0.35, "toy-pet": 0.65}, "save": "kept"}
+    assert chart.points["names"] == ["toy-mood", "toy-pet", "kept"] and chart.points["marks"] == ["", "", "mixture"]
+    assert "saved mixture of 0.35 toy-mood + 0.65 toy-pet" in chart.points["details"][2]
+    assert chart.legend[-1] == {"name": "saved mixture", "colour": "#7F7F7F", "shape": "pentagon"}
+    places = np.frombuffer(chart.coordinates, np.float32).reshape(3, 2)
+    assert np.allclose(places[:2], before, atol=1e-5) and np.allclose(places[2], chart.here, atol=1e-3)
+    for task in (mixer.tasks[2], inspector.tasks[2]):
+        assert task["name"] == "kept" and task["shape"] == "pentagon" and task["added"]
 
 
 def test_the_stored_first_screen_is_what_the_shipped_model_shows() -> None:

@@ -52,7 +52,7 @@ def test_a_description_is_answered_tuned_kept_and_taken_away(browser: Any, dashb
     by_words, _, plain = json.loads(seen.fact("writer", "answers") or "")
     assert by_words in ("big", "small") and plain != by_words, (by_words, plain)
     assert seen.page.locator(".hl-writer .hl-plane svg").get_attribute("data-here")
-    first = seen.page.locator(".hl-writer .hl-answers .hl-bar.hl-first").first.text_content() or ""
+    first = seen.page.locator(".hl-writer .hl-near .hl-bar.hl-first").first.text_content() or ""
     assert "many-" in first
 
     seen.page.get_by_label("examples, text => answer").fill("\n".join(LINES))

@@ -17,8 +17,8 @@ PAGES = {"README.md": "index.md", "nbs/index.ipynb": "index.md", "RESULTS.md": "
          "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}  # fmt: skip
 START = ["tour", "first_run", "first_run_eight", "results", "claims", "promises"]
 HOWTO = ["gpus", "cluster", "own_data", "own_method", "export", "serve"]
-WORKBOOKS = ["train", "fewshot", "tune", "reproduce", "paper_tables", "ablations", "lowresource", "embeddings", "data",
-             "efficiency", "cluster", "pretrain", "dashboard"]  # fmt: skip
+WORKBOOKS = ["train", "fewshot", "described", "continual", "tune", "reproduce", "paper_tables", "ablations",
+             "lowresource", "embeddings", "data", "efficiency", "cluster", "pretrain", "dashboard"]  # fmt: skip
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.S | re.M)
 

@@ -23,7 +23,7 @@ const turned = (count, radius, start) => Array.from({ length: count }, (_, i) =>
 const UP = -Math.PI / 2;
 const OUTLINES = {
   circle: turned(24, 1, UP), square: turned(4, 1.25, Math.PI / 4), diamond: turned(4, 1.3, UP), "triangle-up": turned(3, 1.45, UP), "triangle-down": turned(3, 1.45, -UP),
-  hexagon: turned(6, 1.1, UP), star: turned(10, 1.5, UP).map(([x, y], i) => (i % 2 ? [x * 0.45, y * 0.45] : [x, y])),
+  hexagon: turned(6, 1.1, UP), pentagon: turned(5, 1.2, UP), star: turned(10, 1.5, UP).map(([x, y], i) => (i % 2 ? [x * 0.45, y * 0.45] : [x, y])),
   cross: [[-0.42, -1.2], [0.42, -1.2], [0.42, -0.42], [1.2, -0.42], [1.2, 0.42], [0.42, 0.42], [0.42, 1.2], [-0.42, 1.2], [-0.42, 0.42], [-1.2, 0.42], [-1.2, -0.42], [-0.42, -0.42]],
 };
 OUTLINES.x = OUTLINES.cross.map(([x, y]) => [(x - y) * Math.SQRT1_2, (x + y) * Math.SQRT1_2]);

@@ -30,7 +30,7 @@ function render({ model, el }) {
   }
 
   // Where it lies: the known tasks small and quiet, the description as a ring
-  const plane = h("div", { class: "hl-plane" }), near = h("div", { class: "hl-answers", style: "margin-top:8px" }), legend = h("ul", { class: "hl-legend" });
+  const plane = h("div", { class: "hl-plane" }), near = h("div", { class: "hl-answers hl-near", style: "margin-top:8px" }), legend = h("ul", { class: "hl-legend" });
   const drawPlane = fitted(plane, (width) => {
     const { tasks = [], here } = model.get("plane"), height = Math.round(Math.min(300, width * 0.72)), places = [...tasks.map((t) => t.at), ...(here ? [here] : [])];
     const [x0, x1] = extent(places.map((p) => p[0])), [y0, y1] = extent(places.map((p) => p[1])), size = Math.min((width - 40) / (x1 - x0 || 1), (height - 40) / (y1 - y0 || 1));
@@ -115,11 +115,11 @@ function render({ model, el }) {
   keepBox.classList.add("hl-live");  // nobody keeps anything on a saved page
   clear(body,
     presets,
-    h("div", { class: "hl-two" },
-      h("div", { class: "hl-stack" }, section("What the task asks", description, h("div", { class: "hl-row hl-live", style: "margin-top:6px" }, write)), nearBox, keepBox),
-      h("div", { class: "hl-stack" }, section("A text of your own", text, answers),
-        h("div", {}, h("div", { class: "hl-row", style: "margin-bottom:4px" }, h("h4", { style: "margin:0" }, "The adapter that is written"), where), canvas, seen),
-        section("Examples, if you have some (up to 16)", lines, h("div", { class: "hl-row hl-live", style: "margin-top:6px" }, tune, untune, h("button", { onclick: () => picker.click() }, "From a file (csv, tsv, jsonl)"), picker), trials, judged))));
+    h("div", { class: "hl-columns" },
+      h("div", { class: "hl-stack" }, section("What the task asks", description, h("div", { class: "hl-row hl-live", style: "margin-top:6px" }, write)), section("A text of your own", text, answers),
+        section("Examples, if you have some (up to 16)", lines, h("div", { class: "hl-row hl-live", style: "margin-top:6px" }, tune, untune, h("button", { onclick: () => picker.click() }, "From a file (csv, tsv, jsonl)"), picker), trials, judged)),
+      h("div", { class: "hl-stack" }, nearBox,
+        h("div", {}, h("div", { class: "hl-row", style: "margin-bottom:4px" }, h("h4", { style: "margin:0" }, "The adapter that is written"), where), canvas, seen), keepBox)));
 
   const drawAbout = () => { sub.textContent = [model.get("about"), model.get("beside")].filter(Boolean).join(" "); };
   const late = (what, draw) => model.on(`change:${what}`, draw);
