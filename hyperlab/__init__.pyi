@@ -41,4 +41,5 @@ from .experiments.claims_tested import claims as claims
 from .widgets.task_mixer import TaskMixer as TaskMixer
 from .widgets.adapter_inspector import AdapterInspector as AdapterInspector
 from .widgets.embedding_map import EmbeddingMap as EmbeddingMap
-from .widgets.dashboard import RunBoard as RunBoard, dashboard as dashboard
+from .widgets.run_board import RunBoard as RunBoard
+from .widgets.dashboard import dashboard as dashboard

@@ -135,6 +135,7 @@ from .runs import (
     find_runs as find_runs,
     finished_runs as finished_runs,
     pick as pick,
+    run_folders as run_folders,
     run_row as run_row,
 )
 from .shipped_results import (

@@ -67,6 +67,7 @@ class Panel(anywidget.AnyWidget):
     "A widget with its own front end, which sends one request at a time."
 
     script: ClassVar[str]
+    uses: ClassVar[tuple[str, ...]] = ()  # other files of the front end that the script needs
     _css = front("look.css")
     asked: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     answered = traitlets.Int(0).tag(sync=True)
@@ -78,7 +79,7 @@ class Panel(anywidget.AnyWidget):
 
     def __init_subclass__(cls, **options: Any) -> None:
         if "script" in vars(cls):
-            cls._esm = front("common.js") + front(cls.script)
+            cls._esm = "".join(map(front, ("common.js", *cls.uses, cls.script)))
         super().__init_subclass__(**options)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
