@@ -204,6 +204,10 @@ class Method:
 
     name: ClassVar[str]
     title: ClassVar[str]  # as the papers write it
+    paper: ClassVar[str] = ""  # who proposed it and where it is compared
+    formula: ClassVar[str] = ""  # what it computes, in LaTeX
+    when: ClassVar[str] = ""  # to use it, a sentence or two
+    when_not: ClassVar[str] = ""
     keeps_task_name: ClassVar[bool] = False  # whether the task's name stays in the prompt
     listed: ClassVar[bool] = True  # False for forms that a person does not choose by name
     learning_rates: ClassVar[Mapping[str, float]] = {}  # piece of a parameter's name -> rate instead of the run's

@@ -69,6 +69,12 @@ class BitFit(Method):
 
     name: ClassVar[str] = "bitfit"
     title: ClassVar[str] = "BitFit"
+    paper: ClassVar[str] = "Ravfogel et al., 2021, and Cai et al., 2020; compared in Compacter"
+    formula: ClassVar[str] = r"y = W x + b_\tau"
+    when: ClassVar[str] = "When activations take the memory: the gradient of a bias needs none of them."
+    when_not: ClassVar[str] = (
+        "When a task needs other features and not other offsets; low-rank updates and adapters can say more."
+    )
     keeps_task_name: ClassVar[bool] = True
     output_bias: bool = True  # a bias for the output layer too
     train_output: bool = False  # whether the output layer's weights are trained

@@ -75,6 +75,15 @@ class AdapterDagger(BottleneckOptions, Method):
 
     name: ClassVar[str] = "adapter-dagger"
     title: ClassVar[str] = "Adapters†"
+    paper: ClassVar[str] = "Houlsby et al., 2019; Adapters† in HyperFormer"
+    formula: ClassVar[str] = r"A_\tau(x) = \mathrm{LN}\big(U_\tau\, \phi(D_\tau x)\big) + x"
+    when: ClassVar[str] = (
+        "With enough examples of every task: a bottleneck of its own for each task is simple, fast and hard to beat."
+    )
+    when_not: ClassVar[str] = (
+        "With many small tasks: nothing but the norms is shared, so no task learns from another, and parameters grow "
+        "with every task."
+    )
     layer_norm: bool = True  # inside the adapter
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
@@ -100,6 +109,13 @@ class AdapterShared(AdapterDagger):
 
     name: ClassVar[str] = "adapter-shared"
     title: ClassVar[str] = "Shared adapter"
+    paper: ClassVar[str] = "the floor of every comparison with a hypernetwork"
+    formula: ClassVar[str] = r"A(x) = \mathrm{LN}\big(U\, \phi(D x)\big) + x"
+    when: ClassVar[str] = "When tasks are told apart by their inputs alone, and as the floor that a hypernetwork has to beat."
+    when_not: ClassVar[str] = (
+        "When tasks want different answers to the same input, or when there should be something to mix, move or take out "
+        "by task."
+    )
 
     @property
     def shared_weights(self) -> Sequence[str]:
@@ -129,6 +145,16 @@ class HoulsbyAdapter(AdapterDagger):
 
     name: ClassVar[str] = "adapter"
     title: ClassVar[str] = "Adapters"
+    paper: ClassVar[str] = "Houlsby et al., 2019; Adapters in HyperFormer"
+    formula: ClassVar[str] = r"A_\tau(x) = \mathrm{LN}_\tau\big(U_\tau\, \phi(D_\tau x)\big) + x"
+    when: ClassVar[str] = (
+        "When tasks must not touch each other at all: adapters and norms belong to one task, so adding one leaves the "
+        "others as they are."
+    )
+    when_not: ClassVar[str] = (
+        "With many small tasks, which learn nothing from each other here; on backbones without root-mean-square norms "
+        "take adapter-dagger."
+    )
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         adapters, eps = super().build(config, tasks), family_of(config).norm_eps
@@ -162,6 +188,14 @@ class Pfeiffer(AdapterDagger):
 
     name: ClassVar[str] = "pfeiffer"
     title: ClassVar[str] = "Pfeiffer-Adapter"
+    paper: ClassVar[str] = "Pfeiffer et al., 2021; compared in Compacter"
+    formula: ClassVar[str] = r"A_\tau(x) = U_\tau\, \phi(D_\tau x) + x"
+    when: ClassVar[str] = (
+        "When plain adapters do well and half of their parameters and time should do: one adapter in each layer."
+    )
+    when_not: ClassVar[str] = (
+        "When every point counts and parameters do not; adapters after both sublayers have more to work with."
+    )
     layer_norm: bool = False  # inside the adapter
     places: tuple[str, ...] = ("attention",)  # sublayers that get an adapter; ("feedforward",) as in Pfeiffer et al.
 
@@ -173,6 +207,13 @@ class AdapterDrop(AdapterDagger):
 
     name: ClassVar[str] = "adapterdrop"
     title: ClassVar[str] = "AdapterDrop"
+    paper: ClassVar[str] = "Rücklé et al., 2021; compared in Compacter"
+    formula: ClassVar[str] = r"A_\tau(x) = U_\tau\, \phi(D_\tau x) + x \quad \text{in the upper layers}"
+    when: ClassVar[str] = "When a training step should be short: below the first adapter nothing is differentiated."
+    when_not: ClassVar[str] = (
+        "On shallow backbones, where dropping layers leaves next to none, and for tasks that need the lower layers to "
+        "change."
+    )
     layer_norm: bool = False  # inside the adapter
     dropped: int = 5  # layers without adapters at the bottom of each stack; the last layer keeps its own
 

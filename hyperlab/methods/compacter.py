@@ -235,6 +235,15 @@ class PHMAdapter(HypercomplexMethod):
 
     name: ClassVar[str] = "phm-adapter"
     title: ClassVar[str] = "PHM-Adapter"
+    paper: ClassVar[str] = "Karimi Mahabadi et al., 2021, Compacter, Eq. 4"
+    formula: ClassVar[str] = r"W = \sum_{i=1}^{n} A_i \otimes B_i"
+    when: ClassVar[str] = (
+        "Between plain adapters and Compacter: fewer parameters through Kronecker products, with blocks of full rank."
+    )
+    when_not: ClassVar[str] = (
+        "When what is stored has to be tiny: Compacter is smaller. Nor do full blocks save time, for they save no "
+        "multiplications."
+    )
     rank: int | None = None  # of the blocks B; None for full ones
     share_rule: bool = False  # one rule A for all projections; False: each has its own
     rule_std: float = 0.01  # standard deviation of A at the start
@@ -247,6 +256,15 @@ class Compacter(HypercomplexMethod):
 
     name: ClassVar[str] = "compacter"
     title: ClassVar[str] = "Compacter"
+    paper: ClassVar[str] = "Karimi Mahabadi et al., 2021, Compacter, Eq. 5"
+    formula: ClassVar[str] = r"W = \sum_{i=1}^{n} A_i \otimes \big(s_i\, t_i\big), \qquad A \text{ shared by all sites}"
+    when: ClassVar[str] = (
+        "When what is stored for a task has to be tiny, and the backbone is large enough to need little change."
+    )
+    when_not: ClassVar[str] = (
+        "On small backbones, which need more change than thin factors hold; and with many small tasks, which share "
+        "nothing by default."
+    )
 
 
 @register_method
@@ -256,6 +274,12 @@ class CompacterPlusPlus(HypercomplexMethod):
 
     name: ClassVar[str] = "compacter++"
     title: ClassVar[str] = "Compacter++"
+    paper: ClassVar[str] = "Karimi Mahabadi et al., 2021, Compacter, Eq. 5"
+    formula: ClassVar[str] = (
+        r"W = \sum_{i=1}^{n} A_i \otimes \big(s_i\, t_i\big), \qquad \text{after the feed-forward network only}"
+    )
+    when: ClassVar[str] = "As Compacter, when half of the adapters should do: less to store and a shorter step."
+    when_not: ClassVar[str] = "On small backbones, which need more change than thin factors in half of the places hold."
     places: tuple[str, ...] = ("feedforward",)  # sublayers that get an adapter
 
 # %% ../../nbs/methods/03_compacter.ipynb #f3a1ed1a
@@ -273,6 +297,12 @@ class AdapterLowRank(BottleneckOptions, Method):
 
     name: ClassVar[str] = "adapter-lowrank"
     title: ClassVar[str] = "Adapter-LowRank"
+    paper: ClassVar[str] = "compared in Karimi Mahabadi et al., 2021, Compacter"
+    formula: ClassVar[str] = r"A_\tau(x) = U_\tau\, \phi(D_\tau x) + x, \qquad D_\tau = \sum_{k} u_k v_k^\top"
+    when: ClassVar[str] = "As Compacter's simplest rival: as few parameters, without a rule of an algebra."
+    when_not: ClassVar[str] = (
+        "When points count: a rank of one passes a single direction. Raise the rank, or take plain adapters."
+    )
     rank: int = 1  # of each projection
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:

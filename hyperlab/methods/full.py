@@ -21,6 +21,15 @@ class Full(Method):
 
     name: ClassVar[str] = "full"
     title: ClassVar[str] = "T5"
+    paper: ClassVar[str] = "Raffel et al., 2020; the yardstick of all four papers"
+    formula: ClassVar[str] = r"W_\tau = W_0 + \Delta W"
+    when: ClassVar[str] = (
+        "As the yardstick, or when one model of full size may be stored and the backbone need not stay as it is."
+    )
+    when_not: ClassVar[str] = (
+        "When many tasks come one by one: each new one moves what all others rely on, and nothing small can be shipped "
+        "or swapped."
+    )
     keeps_task_name: ClassVar[bool] = True
     train: Literal["all", "all-but-embeddings"] = "all"  # HyperGrid's baselines leave the embeddings alone
 

@@ -175,6 +175,13 @@ class ParallelAdapter(ParallelOptions, Method):
 
     name: ClassVar[str] = "parallel-adapter"
     title: ClassVar[str] = "Adapter (parallel)"
+    paper: ClassVar[str] = "He et al., 2022; the single adapter of Hyperdecoders"
+    formula: ClassVar[str] = r"y = x + \mathrm{FF}(\mathrm{LN}(x)) + U\, \mathrm{ReLU}(D x)"
+    when: ClassVar[str] = (
+        "As the plain baseline of a hyperdecoder: the same adapters beside the feed-forward networks, written by "
+        "nothing."
+    )
+    when_not: ClassVar[str] = "When tasks should have something of their own: all of them share these adapters."
     encoder_size: int = 230  # features of the bottleneck in the encoder's adapters
     decoder_size: int = 230  # and in the decoder's
 
@@ -219,6 +226,15 @@ class TaskHypernet(WrittenMethod):
 
     name: ClassVar[str] = "task-hypernet"
     title: ClassVar[str] = "Task Hypernet"
+    paper: ClassVar[str] = "compared in Ivison and Peters, 2022, Hyperdecoders"
+    formula: ClassVar[str] = (
+        r"y = x + \mathrm{FF}(\mathrm{LN}(x)) + U_\tau\, \mathrm{ReLU}(D_\tau x), \qquad (U_\tau, D_\tau)_i = h([z_\tau; "
+        r"l_i])"
+    )
+    when: ClassVar[str] = (
+        "To see whether a hyperdecoder gains from reading the input: the same network here reads a vector of the task."
+    )
+    when_not: ClassVar[str] = "When parameters count: HyperFormer++ writes smaller adapters from a task's vector."
     encoder_size: int = 50  # features of the bottleneck in the encoder's adapters
     decoder_size: int = 50  # and in the decoder's
     hypernetwork_width: int = 100  # of the hidden layer
@@ -263,6 +279,18 @@ class Hyperdecoder(WrittenMethod):
 
     name: ClassVar[str] = "hyperdecoder"
     title: ClassVar[str] = "Hyperdecoder"
+    paper: ClassVar[str] = "Ivison and Peters, 2022, Hyperdecoders, Eq. 1-9"
+    formula: ClassVar[str] = (
+        r"(U, D)_i = h\big([e; l_i]\big), \qquad e = \mathrm{MLP}\big(\mathrm{mean}(\mathrm{encoder}(x))\big)"
+    )
+    when: ClassVar[str] = (
+        "When inputs of one task differ a lot, or when nobody names the task: the decoder's adapters are written for "
+        "each input."
+    )
+    when_not: ClassVar[str] = (
+        "When adapters should be stored, swapped or taken out by task: there are none, and weights must be written for "
+        "each input."
+    )
     newer_options: ClassVar[tuple[str, ...]] = (*WrittenMethod.newer_options, "adapter", "alpha", "projections")
     encoder: Source = "manual"  # where the encoder's adapters come from
     decoder: Source = "generated"  # where the decoder's do

@@ -200,6 +200,12 @@ class HyperFormer(HyperFormerFamily):
 
     name: ClassVar[str] = "hyperformer"
     title: ClassVar[str] = "HyperFormer"
+    paper: ClassVar[str] = "Karimi Mahabadi et al., 2021, HyperFormer, Eq. 5-7"
+    formula: ClassVar[str] = r"(U_\tau, D_\tau)_s = \big(W^U_s, W^D_s\big)\, I_\tau, \qquad I_\tau = h_I(z_\tau)"
+    when: ClassVar[str] = "To study the paper's first model: each site has a hypernetwork of its own, and tasks share it."
+    when_not: ClassVar[str] = (
+        "As a small method: its hypernetworks outweigh many plain adapters. HyperFormer++ shares one over all sites."
+    )
     heads_per: ClassVar[str] = "site"
     one_projector: ClassVar[bool] = True
     task_width: int = 512  # of z, the vector of each task
@@ -212,6 +218,19 @@ class HyperFormerPlusPlus(HyperFormerFamily):
 
     name: ClassVar[str] = "hyperformer++"
     title: ClassVar[str] = "HyperFormer++"
+    paper: ClassVar[str] = "Karimi Mahabadi et al., 2021, HyperFormer, Eq. 8"
+    formula: ClassVar[str] = (
+        r"(U_\tau, D_\tau)_s = \big(W^U, W^D\big)\, I_{\tau,s}, \qquad I_{\tau,s} = \mathrm{LN}\big(h_I([z_\tau; l_s; "
+        r"p_s])\big)"
+    )
+    when: ClassVar[str] = (
+        "With many related tasks and few parameters for each: a task costs one vector, and tasks can be mixed, mapped "
+        "and added."
+    )
+    when_not: ClassVar[str] = (
+        "With few large tasks, where plain adapters learn more and more steadily; for a steadier start take "
+        "hyperformer-stable."
+    )
     conditions: ClassVar[tuple[str, ...]] = ("layer", "position")
     norm_embedding: ClassVar[bool] = True
 
@@ -223,6 +242,17 @@ class HyperFormerReleased(HyperFormerFamily):
 
     name: ClassVar[str] = "hyperformer-released"
     title: ClassVar[str] = "HyperFormer (released configuration)"
+    paper: ClassVar[str] = "Karimi Mahabadi et al., 2021, HyperFormer, the released configuration"
+    formula: ClassVar[str] = (
+        r"(U_\tau, D_\tau)_s = \big(W^U_p, W^D_p\big)\, I_{\tau,s}, \qquad I_{\tau,s} = \mathrm{LN}\big(h_I([z_\tau; "
+        r"l_s])\big)"
+    )
+    when: ClassVar[str] = (
+        "To repeat what the authors' published configuration trains, which is neither of the paper's two models."
+    )
+    when_not: ClassVar[str] = (
+        "For new work: HyperFormer++ does the same with fewer parameters, and hyperformer-stable starts more steadily."
+    )
     conditions: ClassVar[tuple[str, ...]] = ("layer",)
     heads_per: ClassVar[str] = "place"
     norm_embedding: ClassVar[bool] = True

@@ -20,6 +20,13 @@ class HyperFormerStable(HyperFormerFamily):
 
     name: ClassVar[str] = "hyperformer-stable"
     title: ClassVar[str] = "HyperFormer (stable)"
+    paper: ClassVar[str] = "HyperFormer with remedies from Baziotis et al., 2022, and Ortiz et al., 2024"
+    formula: ClassVar[str] = r"W_{\tau,s} = B_s + \frac{1}{E}\Big(\sum_{e=1}^{E} z_{\tau,s,e}\, H_e + b\Big)"
+    when: ClassVar[str] = (
+        "With many related tasks of few examples each: it starts as plain adapters do, and tasks share directions from "
+        "there."
+    )
+    when_not: ClassVar[str] = "To repeat a paper, for none has it; with few large tasks plain adapters are simpler."
     task_projector: bool = False  # False: the heads read z itself
     weight_scale: Literal["1", "1/sqrt(E)", "1/E"] = "1/E"  # factor of everything the heads write; E is their input's width
     base: bool = True  # weights = a learned adapter of each site + what the hypernetwork writes

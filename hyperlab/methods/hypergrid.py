@@ -303,6 +303,16 @@ class HyperGrid(Method):
 
     name: ClassVar[str] = "hypergrid"
     title: ClassVar[str] = "HyperGrid"
+    paper: ClassVar[str] = "Tay et al., 2021, HyperGrid, Eq. 2-7"
+    formula: ClassVar[str] = r"y = x\,\big(\psi(\Gamma) \odot W\big), \qquad \Gamma_{rc} = \beta + \sigma(u_r v_c)"
+    when: ClassVar[str] = (
+        "When one model of full size is trained for all tasks anyway, and each input should turn its weights up and "
+        "down."
+    )
+    when_not: ClassVar[str] = (
+        'As a parameter-efficient method: as published it trains nearly all of the backbone; with train="gates" it is '
+        "another method, of our own."
+    )
     keeps_task_name: ClassVar[bool] = True
     variant: Literal["L", "L2", "LG", "GL", "OutGate"] = "LG"  # what makes the gate
     rows: int | None = 32  # blocks along the fan-in, d_ff; None for a gate per feature

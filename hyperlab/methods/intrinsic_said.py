@@ -168,6 +168,13 @@ class IntrinsicSAID(Method):
 
     name: ClassVar[str] = "intrinsic-said"
     title: ClassVar[str] = "Intrinsic-SAID"
+    paper: ClassVar[str] = "Aghajanyan et al., 2021; compared in Compacter"
+    formula: ClassVar[str] = r"W = W_0 + \lambda_W\, P_W\, \theta"
+    when: ClassVar[str] = "To ask how few numbers suffice for a task: exactly as many are trained as you say."
+    when_not: ClassVar[str] = (
+        "For daily work: every step moves all weights of the backbone, so it needs more memory and time than full "
+        "fine-tuning."
+    )
     keeps_task_name: ClassVar[bool] = True
     dimension: int = 20_000  # numbers trained for each task, d: θ and a scale for every tensor
     block: Literal["subspace", "tensor"] = "subspace"  # length of Fastfood's blocks: as θ's, or as each tensor's

@@ -73,6 +73,13 @@ class PlainLoRA(LoRAOptions, Method):
 
     name: ClassVar[str] = "lora"
     title: ClassVar[str] = "LoRA"
+    paper: ClassVar[str] = "Hu et al., 2021"
+    formula: ClassVar[str] = r"W_\tau = W + \tfrac{\alpha}{r}\, B_\tau A_\tau"
+    when: ClassVar[str] = (
+        "On decoders and wherever other tools have to read the result: an update for each task, which can be merged or "
+        "exported to PEFT."
+    )
+    when_not: ClassVar[str] = "With many small tasks, which learn nothing from each other here: take hyper-lora."
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         return self.tables(config, tasks, ())
@@ -85,6 +92,13 @@ class SharedLoRA(LoRAOptions, Method):
 
     name: ClassVar[str] = "lora-shared"
     title: ClassVar[str] = "Shared LoRA"
+    paper: ClassVar[str] = "Hu et al., 2021; the floor for hyper-lora"
+    formula: ClassVar[str] = r"W' = W + \tfrac{\alpha}{r}\, B A"
+    when: ClassVar[str] = "When one update should serve all tasks, and as the floor that hyper-lora has to beat."
+    when_not: ClassVar[str] = (
+        "When tasks want different answers to the same input, or when there should be something to mix or take out by "
+        "task."
+    )
 
     def build(self, config: PretrainedConfig, tasks: int) -> Rule:
         return self.tables(config, tasks, ("down", "up"))
@@ -105,6 +119,18 @@ class HyperLoRA(TaskFeatureOptions, LoRAOptions, Method):
 
     name: ClassVar[str] = "hyper-lora"
     title: ClassVar[str] = "HyperLoRA"
+    paper: ClassVar[str] = "HyperFormer's idea on LoRA's updates"
+    formula: ClassVar[str] = (
+        r"(B_\tau, A_\tau)_s = \big(W^B, W^A\big)\, I_{\tau,s}, \qquad I_{\tau,s} = h_I([z_\tau; l_s; p_s])"
+    )
+    when: ClassVar[str] = (
+        "With many related tasks on a decoder: a task costs one vector, and what is written can be merged into the "
+        "backbone."
+    )
+    when_not: ClassVar[str] = (
+        "With few large tasks, where an update for each learns more; no paper reports it, so compare before relying on "
+        "it."
+    )
     newer_options: ClassVar[tuple[str, ...]] = ("task_features", *TaskFeatureOptions.described)
     task_width: int = 64  # of z, the vector of each task
     embedding_width: int = 32  # of I, which the heads read

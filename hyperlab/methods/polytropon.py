@@ -93,6 +93,13 @@ class Polytropon(Method):
 
     name: ClassVar[str] = "polytropon"
     title: ClassVar[str] = "Modular Hypernet (Polytropon)"
+    paper: ClassVar[str] = "Ponti et al., 2022; the modular hypernetwork of Hyperdecoders"
+    formula: ClassVar[str] = r"W' = W + \tfrac{1}{r}\Big(\sum_k \alpha_{\tau k} B_k\Big)\Big(\sum_k \alpha_{\tau k} A_k\Big)"
+    when: ClassVar[str] = "When tasks are made of shared skills and you want to read which task uses which."
+    when_not: ClassVar[str] = (
+        "With few tasks, which leave nothing to share, or when runs must be quiet: the choice of skills is drawn while "
+        "training."
+    )
     keeps_task_name: ClassVar[bool] = True
     learning_rates: ClassVar[Mapping[str, float]] = {"routing": 1e-2}
     skills: int = 4  # size of the inventory

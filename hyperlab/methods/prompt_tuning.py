@@ -58,6 +58,12 @@ class PromptTuning(Method):
 
     name: ClassVar[str] = "prompt-tuning"
     title: ClassVar[str] = "Prompt tuning"
+    paper: ClassVar[str] = "Lester et al., 2021; compared in Compacter"
+    formula: ClassVar[str] = r"x \mapsto [p_1, \dots, p_P,\; x]"
+    when: ClassVar[str] = "When the backbone may not be touched inside, and is large: a task is a few vectors before its input."
+    when_not: ClassVar[str] = (
+        "On small backbones, with long inputs, to which every layer adds the prompt, and when a step should be short."
+    )
     keeps_task_name: ClassVar[bool] = True
     length: int = 100  # vectors before the input
     init: Literal["random", "vocabulary"] = "random"  # Prompt tuning-R and Prompt tuning-T

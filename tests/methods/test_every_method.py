@@ -1,6 +1,7 @@
 """One battery for every registered method: a method that is added is tested by being registered."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,14 @@ MIXED = ["rte", "cola", "rte", "sst2", "cola", "rte"]
 
 def build(name: str, tasks: list[str] = TASKS, **changes: object) -> hl.AdaptedModel:
     return awaken(hl.adapt(tiny_backbone(), name, tasks, **(SMALL.get(name, {}) | changes))).eval()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_says_itself_when_to_use_it(name: str) -> None:
+    said = vars(hl.core.method.METHODS[name])  # not what it derives from
+    assert {"paper", "formula", "when", "when_not"} <= set(said), "write them beside its name and title"
+    assert all(said[key].endswith(".") and said[key][0].isupper() for key in ("when", "when_not")), "sentences"
+    assert not re.search(r"\d[.,]\d|\d %", said["when"] + said["when_not"]), "figures come from records"
 
 
 def part(batch: dict, rows: list[int]) -> dict:
