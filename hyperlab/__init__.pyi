@@ -41,5 +41,6 @@ from .experiments.claims_tested import claims as claims
 from .widgets.task_mixer import TaskMixer as TaskMixer
 from .widgets.adapter_inspector import AdapterInspector as AdapterInspector
 from .widgets.embedding_map import EmbeddingMap as EmbeddingMap
+from .widgets.methods_panel import MethodsPanel as MethodsPanel
 from .widgets.run_board import RunBoard as RunBoard
 from .widgets.dashboard import dashboard as dashboard

@@ -2,6 +2,7 @@
 from . import adapter_inspector as adapter_inspector
 from . import dashboard as dashboard
 from . import embedding_map as embedding_map
+from . import methods_panel as methods_panel
 from . import panel as panel
 from . import run_board as run_board
 from . import server as server
@@ -14,6 +15,9 @@ from .dashboard import (
 )
 from .embedding_map import (
     EmbeddingMap as EmbeddingMap,
+)
+from .methods_panel import (
+    MethodsPanel as MethodsPanel,
 )
 from .panel import (
     Panel as Panel,

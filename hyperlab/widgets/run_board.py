@@ -179,20 +179,20 @@ def judged(path: str, stamp: int) -> "pd.DataFrame":
     return kept
 
 
-def answers_page(run: Run, name: str = "", kind: str = "", start: int = 0) -> dict[str, Any]:
+def answers_page(run: Run, of: str = "", kind: str = "", start: int = 0) -> dict[str, Any]:
     "Some of a run's answers, and how many of each kind there are."
     file = run.path / "predictions.parquet"
     if not file.is_file():
         return {"tasks": [], "rows": [], "counts": {}, "task": "", "kind": "", "from": 0, "total": 0}
     kept = judged(str(run.path), file.stat().st_mtime_ns)
     names = list(dict.fromkeys(kept["task"]))
-    check_names("task", [name] if name else [], names)
+    check_names("task", [of] if of else [], names)
     check_names("kind of answer", [kind] if kind else [], VERDICTS)
-    kept = kept[kept["task"] == name] if name else kept
+    kept = kept[kept["task"] == of] if of else kept
     counts = {k: int((kept["verdict"] == k).sum()) for k in VERDICTS}
     kept = kept[kept["verdict"] == kind] if kind else kept
     rows = kept.iloc[start : start + ANSWERS][["verdict", "task", "source", "target", "prediction"]].astype(str)
-    return {"tasks": names, "rows": rows.to_numpy().tolist(), "counts": counts, "task": name, "kind": kind, "from": start, "total": len(kept)}
+    return {"tasks": names, "rows": rows.to_numpy().tolist(), "counts": counts, "task": of, "kind": kind, "from": start, "total": len(kept)}
 
 # %% ../../nbs/widgets/05_run_board.ipynb #8f960af7
 FILES = ("config.json", "result.json", "log.jsonl", "holder.json")
@@ -290,7 +290,7 @@ class RunBoard(Panel):
         self.draw([name for name in self.curves if name in there])
         if self.opened.get("run") in there:
             shown = self.opened["answers"]
-            self.open_run(self.opened["run"], name=shown["task"], kind=shown["kind"], start=shown["from"])
+            self.open_run(self.opened["run"], of=shown["task"], kind=shown["kind"], start=shown["from"])
 
     def respond(self, asked: Mapping[str, Any]) -> None:
         if asked.get("again"):
@@ -300,6 +300,6 @@ class RunBoard(Panel):
         if "open" in asked:
             self.opened = {} if not asked["open"] else self.opened
             if asked["open"]:
-                self.open_run(asked["open"], **{k: v for k, v in asked.get("answers", {}).items() if k in ("name", "kind", "start")})
+                self.open_run(asked["open"], **{k: v for k, v in asked.get("answers", {}).items() if k in ("of", "kind", "start")})
         if "compare" in asked:
             self.compare(*asked["compare"])

@@ -99,7 +99,7 @@ def test_the_board_of_real_runs_and_the_map_over_training(tmp_path: Path) -> Non
         run = toy_run(tmp_path / f"run-{seed}", seed=seed)
     board = hl.RunBoard(tmp_path)
     assert len(board.rows) == 2 and board.rows[0]["setting"] == board.rows[1]["setting"] and len(board.curves["run-0"]["loss"]) == 8
-    assert all(row["score"] == hl.Run(tmp_path / row["run"]).result["average_tasks"] for row in board.rows)
+    assert all(row["scores"]["average_tasks"] == hl.Run(tmp_path / row["run"]).result["average_tasks"] for row in board.rows)
     model = toy_model()
     moved = hl.EmbeddingMap(model, history=run)
     places = np.frombuffer(moved.paths, np.float32).reshape(len(moved.steps), 2, 2)

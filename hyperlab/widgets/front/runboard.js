@@ -103,10 +103,10 @@ function render({ model, el }) {
   });
   function drawAnswers(run, a) {
     if (!a.tasks.length) return h("p", { class: "hl-note" }, "No answers yet: they are written when the run is finished.");
-    const ask = (change) => kernel.ask({ open: run, answers: { name: a.task, kind: a.kind, start: 0, ...change } }), total = Object.values(a.counts).reduce((t, n) => t + n, 0);
+    const ask = (change) => kernel.ask({ open: run, answers: { of: a.task, kind: a.kind, start: 0, ...change } }), total = Object.values(a.counts).reduce((t, n) => t + n, 0);
     const kinds = [["", `all ${nice(total)}`], ...Object.entries(a.counts).map(([k, n]) => [k, `${k} ${nice(n)}`])], last = Math.min(a.total, a.from + a.rows.length);
     const marks = { right: "✓ right", wrong: "✗ wrong", unreadable: "? unreadable" };
-    return h("div", {}, h("h4", {}, "Answers on test rows"), h("div", { class: "hl-row hl-live" }, choice("answers of which task", [["", "every task"], ...a.tasks], a.task, (name) => ask({ name })), choice("which answers", kinds, a.kind, (kind) => ask({ kind })),
+    return h("div", {}, h("h4", {}, "Answers on test rows"), h("div", { class: "hl-row hl-live" }, choice("answers of which task", [["", "every task"], ...a.tasks], a.task, (of) => ask({ of })), choice("which answers", kinds, a.kind, (kind) => ask({ kind })),
         h("button", { "aria-label": "earlier answers", disabled: a.from === 0, onclick: () => ask({ start: Math.max(0, a.from - 25) }) }, "←"), h("span", { class: "hl-note" }, a.total ? `${nice(a.from + 1)}–${nice(last)} of ${nice(a.total)}` : "none"), h("button", { "aria-label": "later answers", disabled: last >= a.total, onclick: () => ask({ start: a.from + 25 }) }, "→")),
       h("div", { class: "hl-scroll", tabindex: 0, role: "region", "aria-label": `answers of ${run}` }, h("table", { class: "hl-answers-table" }, h("thead", {}, h("tr", {}, ["", "task", "source", "gold", "answer"].map((t) => (t ? h("th", { scope: "col" }, t) : h("td", {}))))),
         h("tbody", {}, a.rows.map(([kind, task, source, gold, answer]) => h("tr", { "data-verdict": kind }, h("td", { class: kind === "right" ? "hl-right" : "hl-wrong" }, marks[kind]), h("td", {}, task), h("td", {}, source), h("td", {}, gold), h("td", {}, answer || "(empty)")))))));
