@@ -14,7 +14,7 @@ export TOKENIZERS_PARALLELISM ?= false
 WORKERS = python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder $(if $(FAST),-m "not slow")
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test suite lint notebooks pytest margins check export outputs lab dashboard clean help
+.PHONY: run test suite lint notebooks pytest margins check export outputs docs lab dashboard clean help
 
 PAGE := many
 RUN_many = run
@@ -67,6 +67,10 @@ export: $(READY)
 outputs: $(READY)
 	python tools/outputs.py $(NB)
 
+# The site: book, methods, reference and gallery, without a network; open _docs/index.html
+docs: $(READY)
+	python tools/docs/build.py
+
 lab: $(READY)
 	jupyter lab nbs
 
@@ -76,4 +80,4 @@ dashboard: $(READY)
 		python -m hyperlab.widgets.server nbs/dashboard.ipynb $(VOILA)
 
 clean:
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) _docs build *.egg-info .mypy_cache .ruff_cache .pytest_cache
