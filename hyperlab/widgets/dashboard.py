@@ -21,6 +21,7 @@ from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 from ..training.run_folder import Run
 from .adapter_inspector import AdapterInspector
 from .embedding_map import EmbeddingMap
+from .methods_panel import MethodsPanel
 from .panel import Panel, Steps, open_model, page
 from .run_board import RunBoard
 from .task_mixer import TaskMixer
@@ -90,7 +91,7 @@ class Header(Panel):
 
 # %% ../../nbs/widgets/07_dashboard.ipynb #5736bbc9
 class Dashboard(ipywidgets.Box):
-    "Map, mixer and inspector of one model, and the runs of a folder."
+    "Map, mixer and inspector of one model, the runs of a folder, and all methods."
 
     def __init__(
         self,
@@ -102,6 +103,8 @@ class Dashboard(ipywidgets.Box):
         super().__init__()
         self.add_class("hl-board")
         self.runs, self.examples, self.panels = runs, examples, list[Panel]()
+        self.board: RunBoard | None = None
+        self.methods: MethodsPanel | None = None
         self.folder = folder or runs or "runs"
         self.header = Header(self)
         try:
@@ -129,8 +132,12 @@ class Dashboard(ipywidgets.Box):
         self.show([chart, mixer, inspector])
 
     def show(self, panels: list[Panel]) -> None:
-        "Put panels under the header, and the runs below them."
-        self.panels = [self.header, *panels, *([RunBoard(self.runs)] if self.runs else [])]
+        "Put panels under the header, and below them what does not change with the model: runs and methods."
+        if self.runs and self.board is None:
+            self.board = RunBoard(self.runs)
+        if panels and self.methods is None:
+            self.methods = MethodsPanel()
+        self.panels = [self.header, *panels, *(p for p in (self.board, self.methods) if p is not None)]
         for panel in self.panels:
             if getattr(panel, "wide", False):
                 panel.add_class("hl-wide")

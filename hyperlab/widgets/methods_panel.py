@@ -146,25 +146,31 @@ class MethodsPanel(Panel):
         chapters: str = "",  # the address where the notebooks are served; that of JupyterLab if empty
     ):
         check_names("method", names, available_methods())
-        scores = scored()
-        facts = [method_facts(name) | scores.get(name, {"score": None}) for name in names or available_methods()]
+        self.names = list(names) or available_methods()
         axes = {key: {"title": title, "less": less} for key, (title, less) in AXES.items()}
         shown = {"x": "trained", "y": "score", "tasks": TASKS, "open": "", "can": []}
-        super().__init__(methods=facts, axes=axes, can=CAN, chapters=chapters, shown=shown)
+        super().__init__(axes=axes, can=CAN, chapters=chapters, shown=shown)
+        self.start("counting what each method trains", self.fill())
 
-    def plan_all(self) -> Steps:
-        "Plan a step of every method."
-        for number, facts in enumerate(self.methods, 1):
-            if facts["name"] not in self.plans:
-                self.plans = self.plans | {facts["name"]: planned(get_method(facts["name"], setting_of(facts["name"]).options))}
-            yield number, len(self.methods)
+    def fill(self) -> Steps:
+        "Count every method, and plan a step of each if an axis asks for it; what is known stays."
+        scores, known = scored(), {facts["name"] for facts in self.methods}
+        for number, name in enumerate(self.names, 1):
+            if name not in known:
+                self.methods = [*self.methods, method_facts(name) | scores.get(name, {"score": None})]
+            yield number, len(self.names)
+        wanted = {self.shown["x"], self.shown["y"]} & {"memory", "operations"}
+        for number, name in enumerate(self.names if wanted else (), 1):
+            if name not in self.plans:
+                self.plans = self.plans | {name: planned(get_method(name, setting_of(name).options))}
+            yield number, len(self.names)
 
     def respond(self, asked: Mapping[str, Any]) -> None:
         if "shown" in asked:
             wanted = self.shown | {k: v for k, v in asked["shown"].items() if k in self.shown}
             check_names("axis", [wanted["x"], wanted["y"]], AXES)
             check_names("ability", wanted["can"], CAN)
-            check_names("method", [wanted["open"]] if wanted["open"] else [], [m["name"] for m in self.methods])
+            check_names("method", [wanted["open"]] if wanted["open"] else [], self.names)
             self.shown = wanted
-            if {wanted["x"], wanted["y"]} & {"memory", "operations"} and len(self.plans) < len(self.methods):
-                self.start("planning a step of each method", self.plan_all())
+            if {wanted["x"], wanted["y"]} & {"memory", "operations"} and len(self.plans) < len(self.names):
+                self.start("planning a step of each method", self.fill())

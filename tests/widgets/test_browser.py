@@ -416,7 +416,7 @@ def test_names_and_texts_with_tags_are_shown_and_not_run(browser: Any, tmp_path:
     model = hl.adapt(toy_backbone(dropout=0.0), "hyperformer++", HOSTILE, tokenizer=toy_tokenizer(), reduction_factor=4)
     board = hl.dashboard(model, tmp_path / "runs")
     toy_run(tmp_path / "runs" / IMAGE)
-    runs, mixer = board.panels[-1], board.panels[2]
+    runs, mixer = board.board, board.panels[2]
     mixer.asked = {"number": 1, "text": " ".join(HOSTILE)}
     mixer.answer = {**mixer.answer, "text": HOSTILE[1], "probabilities": [{"word": HOSTILE[2], "p": 0.7}]}
     runs.look()
