@@ -7,6 +7,7 @@ __all__ = ['Dashboard', 'dashboard']
 
 # %% ../../nbs/widgets/07_dashboard.ipynb #776ad415
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import traitlets
 
 from ..core.checkpoint import CONFIG, find_checkpoint, is_shipped
 from ..core.errors import check_names
+from ..core.files import now
 from ..core.model import AdaptedModel
 from ..experiments.runs import find_runs
 from ..nano.toy import toy_backbone, toy_tasks, toy_tokenizer
@@ -55,6 +57,18 @@ def facts_of(model: AdaptedModel, source: str) -> str:
         result = Run(folder).result
         facts.append(f"test average {result['average_tasks']:.1f} after {result['steps']:,} updates")
     return " · ".join(facts)
+
+
+def settings_of(model: AdaptedModel, source: str) -> dict[str, str]:
+    "A model's method, backbone and options, and how it was trained where its run says so."
+    told = lambda record: ", ".join(f"{name}={value}" for name, value in record.items() if value is not None)
+    backbone = str(model.source.name or model.config.model_type)
+    found = {"method": model.method.name, "backbone": backbone, "options": told(model.method.to_dict())}
+    folder = find_checkpoint(source).parent if source and (is_shipped(source) or Path(source).is_dir()) else None
+    if folder is not None and (folder / "config.json").is_file() and "recipe" in (config := Run(folder).config):
+        by = config.get("versions", {}).get("hyperlab", "of an unknown version")
+        found |= {"training": told(config["recipe"]), "trained with": f"hyperlab {by}, {config.get('begun', 'at an unknown time')}"}
+    return found
 
 # %% ../../nbs/widgets/07_dashboard.ipynb #5f9b429d
 def report_work(header: "Header") -> Steps:
@@ -103,6 +117,7 @@ class Dashboard(ipywidgets.Box):
         super().__init__()
         self.add_class("hl-board")
         self.runs, self.examples, self.panels = runs, examples, list[Panel]()
+        self.model: AdaptedModel | None = None
         self.board: RunBoard | None = None
         self.methods: MethodsPanel | None = None
         self.folder = folder or runs or "runs"
@@ -119,7 +134,7 @@ class Dashboard(ipywidgets.Box):
 
     def look_at(self, source: AdaptedModel | str) -> None:
         "Show this model."
-        model = open_model(source)
+        model = self.model = open_model(source)
         self.header.about = facts_of(model, source if isinstance(source, str) else "")
         chart, mixer = EmbeddingMap(model), TaskMixer(model, examples=self.examples, folder=self.folder)
         inspector = AdapterInspector(model, task=dict(mixer.mixture), site=mixer.site, text=mixer.text)
@@ -148,7 +163,14 @@ class Dashboard(ipywidgets.Box):
         shown = [panel for panel in self.panels if panel is not self.header]
         for panel in shown:
             panel.finish()
-        return page("hyperlab", shown, self.header.about)
+        return page("hyperlab", shown, self.header.about, self.facts())
+
+    def facts(self) -> dict[str, str]:
+        "What a saved page says of itself: when and by what it was made, and from which run or model with which settings."
+        made = {"saved": now(), "hyperlab": version("hyperlab")}
+        source = self.header.chosen or "a model in memory"
+        settings = {} if self.model is None else settings_of(self.model, source)
+        return made | {"run": source} | settings | ({"runs": str(self.runs)} if self.runs else {})
 
 # %% ../../nbs/widgets/07_dashboard.ipynb #6303052a
 def toy_model() -> AdaptedModel:

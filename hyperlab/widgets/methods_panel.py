@@ -84,7 +84,8 @@ def scored() -> dict[str, dict[str, Any]]:
     table = method_table()
     rows = table[table["backbone"] == "nano"].to_dict("records")
     number = lambda value: None if value != value else float(value)
-    return {r["method"]: {"score": r["score"], "spread": number(r["spread"]), "seeds": int(r["seeds"]), "tuned": bool(r["tuned"])} for r in rows}
+    of = lambda r: {"score": r["score"], "spread": number(r["spread"]), "seeds": int(r["seeds"]), "tuned": bool(r["tuned"])}
+    return {r["method"]: of(r) for r in rows}
 
 # %% ../../nbs/widgets/06_methods_panel.ipynb #c28aa8f7
 def chapter_of(kind: type[Method]) -> str:
@@ -100,7 +101,8 @@ def chapter_of(kind: type[Method]) -> str:
 def on_t5(name: str) -> str:
     "What a method trains of T5-base, in words."
     count, _ = count_tasks(shape_of("t5-base"), get_method(name), TASKS)
-    return f"{count.trained:,} trained parameters on T5-base for {TASKS} tasks, {100 * count.trained / TASKS / count.backbone:.2f} % of it for each"
+    share = 100 * count.trained / TASKS / count.backbone
+    return f"{count.trained:,} trained parameters on T5-base for {TASKS} tasks, {share:.2f} % of it for each"
 
 
 def code_for(name: str) -> str:
@@ -113,8 +115,9 @@ def method_facts(name: str) -> dict[str, Any]:
     kind, method = METHODS[name], get_method(name, setting_of(name).options)
     words = {key: getattr(kind, key) for key in ("title", "paper", "when", "when_not")}
     can = abilities(method)
-    about = {"name": name, "does": kind.__doc__ or "", "recipe": paper_of(name), "chapter": chapter_of(kind), "code": code_for(name)}
-    return about | words | {"can": [k for k in CAN if can[k]], "on_t5": on_t5(name), "time": measured_times().get(kind.title)} | sizes(method)
+    about = {"name": name, "does": kind.__doc__ or "", "recipe": paper_of(name), "chapter": chapter_of(kind)}
+    about |= {"code": code_for(name), "on_t5": on_t5(name), "time": measured_times().get(kind.title)}
+    return about | words | {"can": [k for k in CAN if can[k]]} | sizes(method)
 
 # %% ../../nbs/widgets/06_methods_panel.ipynb #a9d55b19
 AXES = {  # name, whether less is better

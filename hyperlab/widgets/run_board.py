@@ -66,11 +66,12 @@ def board_row(run: Run) -> dict[str, Any]:
     result: Mapping[str, Any] = run.result if run.finished else {}
     model, recipe, cost = config["model"], config["recipe"], result.get("cost", {})
     memory, last = cost.get("peak_memory_bytes", {}), run.log_file.last() or {}
+    trained = result.get("parameters", {})
     return {
         "method": model["method"], "backbone": model["backbone"]["name"] or "toy", "seed": recipe["seed"],
         "state": state_of(run, bool(result)), "step": last.get("step", 0), "steps": recipe["steps"], "scores": scores_of(result),
         "seconds": cost.get("seconds"), "memory": max(memory.values()) / 2**20 if memory else None,
-        "trained": result.get("parameters", {}).get("trained"), "percent": result.get("parameters", {}).get("trained_percent_per_task"),
+        "trained": trained.get("trained"), "percent": trained.get("trained_percent_per_task"),
         "setting": setting_of(model["options"], recipe), "rate": recipe["learning_rate"],
         "group": [sorted(model["tasks"]), recipe["protocol"], recipe.get("eval_examples")],
     }  # fmt: skip
@@ -104,8 +105,9 @@ def group_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     for number, (_, of) in enumerate(order):
         for row in of:
             row["group"] = number
-    return [{"tasks": json.loads(key)[0], "title": group_title(*json.loads(key)), "columns": score_columns([r["scores"] for r in of])}
-            for key, of in order]  # fmt: skip
+    columns = [score_columns([row["scores"] for row in of]) for _, of in order]
+    named = [json.loads(key) for key, _ in order]
+    return [{"tasks": one[0], "title": group_title(*one), "columns": of} for one, of in zip(named, columns, strict=True)]
 
 # %% ../../nbs/widgets/05_run_board.ipynb #65f9a9b2
 POINTS = 1000
@@ -192,7 +194,8 @@ def answers_page(run: Run, of: str = "", kind: str = "", start: int = 0) -> dict
     counts = {k: int((kept["verdict"] == k).sum()) for k in VERDICTS}
     kept = kept[kept["verdict"] == kind] if kind else kept
     rows = kept.iloc[start : start + ANSWERS][["verdict", "task", "source", "target", "prediction"]].astype(str)
-    return {"tasks": names, "rows": rows.to_numpy().tolist(), "counts": counts, "task": of, "kind": kind, "from": start, "total": len(kept)}
+    page = {"rows": rows.to_numpy().tolist(), "from": start, "total": len(kept)}
+    return {"tasks": names, "counts": counts, "task": of, "kind": kind} | page
 
 # %% ../../nbs/widgets/05_run_board.ipynb #8f960af7
 FILES = ("config.json", "result.json", "log.jsonl", "holder.json")

@@ -89,7 +89,7 @@ function lineChart(place, width, lines, { title, yTitle, height = 240, log = fal
     const way = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
     if (way === undefined) return;
     event.preventDefault(); event.stopPropagation();
-    look(here < 0 ? 0 : here + way, 20, true);
+    look(here < 0 && Math.abs(way) === 1 ? 0 : here + way, 20, true);
   });
 }
 
