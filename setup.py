@@ -41,7 +41,7 @@ setup(
     keywords=settings["keywords"],
     packages=find_packages(include=["hyperlab", "hyperlab.*"]),
     package_data={
-        "hyperlab": ["*.pyi", "*/*.pyi", "py.typed", "assets/*/*/*", "assets/nano/run/model/*", "assets/nano/results/reproduce/*"],
+        "hyperlab": ["*.pyi", "*/*.pyi", "py.typed", "assets/*/*/*", "assets/*/run/model/*", "assets/nano/results/reproduce/*"],
         "hyperlab.widgets": ["front/*", "front/jupyter/voila/templates/hyperlab/*"],
     },
     python_requires=f">={settings['min_python']}",

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from datasets import Dataset
-from tqdm import tqdm
+from hyperlab.core.progress import ProgressLine
 
 import hyperlab as hl
 from hyperlab.core.backbones import shape_of
@@ -91,7 +91,7 @@ def main() -> None:
     tokens, folder = random_tokens(512, 64, 8), Path(tempfile.mkdtemp())
     training = ready_training(small_model(given.method), recipe, tokens, folder)
     batches = [training.batches[step] for step in range(given.rounds + 2)]
-    bare, interruption, bar = Bare(small_model(given.method), recipe, batches), Interruption(), tqdm(total=recipe.steps)
+    bare, interruption, bar = Bare(small_model(given.method), recipe, batches), Interruption(), ProgressLine(total=recipe.steps)
 
     def train_step() -> None:
         "What the trainer's loop does for an update."

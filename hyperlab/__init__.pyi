@@ -39,6 +39,7 @@ from .experiments.measured import select as select
 from .experiments.paper_comparison import paper_comparison as paper_comparison
 from .experiments.claims_tested import claims as claims
 from .widgets.task_mixer import TaskMixer as TaskMixer
+from .widgets.task_writer import TaskWriter as TaskWriter
 from .widgets.adapter_inspector import AdapterInspector as AdapterInspector
 from .widgets.embedding_map import EmbeddingMap as EmbeddingMap
 from .widgets.methods_panel import MethodsPanel as MethodsPanel

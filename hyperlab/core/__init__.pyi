@@ -13,6 +13,7 @@ from . import lean_autograd as lean_autograd
 from . import method as method
 from . import model as model
 from . import old_names as old_names
+from . import progress as progress
 from . import sites as sites
 from .adapters import (
     ADAPTERS as ADAPTERS,
@@ -30,6 +31,7 @@ from .backbones import (
     Source as Source,
     fingerprint as fingerprint,
     is_shared as is_shared,
+    late_bar as late_bar,
     load_backbone as load_backbone,
     load_tokenizer as load_tokenizer,
     meta_backbone as meta_backbone,
@@ -131,6 +133,7 @@ from .generators import (
     mixture_row as mixture_row,
     read_condition as read_condition,
     repeated as repeated,
+    without_row as without_row,
 )
 from .hooks import (
     ADAPTED as ADAPTED,
@@ -147,12 +150,16 @@ from .hooks import (
 from .inspection import (
     Encoding as Encoding,
     check_task_vector as check_task_vector,
+    describe_again as describe_again,
     described_parts as described_parts,
     encode_inputs as encode_inputs,
+    learn_own_vectors as learn_own_vectors,
     merged_parameters as merged_parameters,
     moves_backbone as moves_backbone,
     observed as observed,
+    own_vectors as own_vectors,
     projected_embeddings as projected_embeddings,
+    put_own_vectors as put_own_vectors,
     task_embeddings as task_embeddings,
     task_owned_parameters as task_owned_parameters,
     weights_by_site as weights_by_site,
@@ -201,6 +208,10 @@ from .old_names import (
     PACKAGES as PACKAGES,
     find_old_name as find_old_name,
     watch_old_modules as watch_old_modules,
+)
+from .progress import (
+    ProgressLine as ProgressLine,
+    lines_of_datasets as lines_of_datasets,
 )
 from .sites import (
     Attachment as Attachment,

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['BACKBONE_SHAPES', 'RANDOM_STREAMS', 'shape_of', 'meta_backbone', 'site_widths', 'parameter_count', 'Source',
-           'place_of', 'read_config', 'load_backbone', 'load_tokenizer', 'fingerprint', 'put_parameters', 'is_shared',
-           'whole', 'whole_parameters', 'own_share']
+           'place_of', 'late_bar', 'read_config', 'load_backbone', 'load_tokenizer', 'fingerprint', 'put_parameters',
+           'is_shared', 'whole', 'whole_parameters', 'own_share']
 
 # %% ../../nbs/core/08_backbones.ipynb #f66ad73f
 import copy
@@ -13,7 +13,8 @@ import functools
 import hashlib
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from transformers import (
     T5Config,
     UMT5Config,
 )
-from transformers.utils import cached_file
+from transformers.utils import cached_file, logging
 
 from .errors import did_you_mean
 from .files import asset
@@ -215,6 +216,16 @@ def check_whole(name: str, report: Mapping[str, Any], config: PretrainedConfig) 
             more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""
             raise ValueError(f"'{name}' {what} {', '.join(keys[:3])}{more}; restore it, or layers would be random or left out")
 
+# %% ../../nbs/core/08_backbones.ipynb #c0a1ba72
+@contextmanager
+def late_bar() -> Iterator[None]:
+    "While entered, the bar of loading weights is shown where it takes more than two seconds, and goes away again."
+    before = logging.set_tqdm_hook(lambda make, args, options: make(*args, **options | {"delay": 2, "leave": False}))
+    try:
+        yield
+    finally:
+        logging.set_tqdm_hook(before)
+
 # %% ../../nbs/core/08_backbones.ipynb #3dd073a2
 def read_config(name: str, revision: str | None = None) -> PretrainedConfig:
     "The configuration of a model on the hub or in a folder, checked to be of a known family."
@@ -246,7 +257,8 @@ def load_backbone(
     check_room(place, config)
     commit = resolve_revision(str(backbone), revision)
     options: dict[str, Any] = {"revision": commit, "dtype": dtype, "trust_remote_code": False, "output_loading_info": True}
-    model, report = auto_class(config).from_pretrained(place, **options)
+    with late_bar():
+        model, report = auto_class(config).from_pretrained(place, **options)
     check_whole(str(backbone), report, config)
     return model, Source(str(backbone), commit)
 

@@ -54,7 +54,7 @@ def write_checkpoint(folder: str | Path, tensors: Mapping[str, Tensor], descript
     return folder
 
 # %% ../../nbs/core/11_checkpoint.ipynb #369fa36d
-SHIPPED_RUNS = ("nano",)  # runs that come with the package
+SHIPPED_RUNS = ("nano", "nano-described")  # runs that come with the package
 
 # %% ../../nbs/core/11_checkpoint.ipynb #84351018
 def is_shipped(place: str | Path) -> bool:

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['TaskLike', 'INIT_STD', 'Condition', 'TaskVector', 'mixture_row', 'read_condition', 'distribute', 'Table',
-           'TaskEmbedding', 'TaskFeatures', 'repeated', 'DescribedEmbedding', 'Projector', 'Heads', 'Hypernetwork']
+           'without_row', 'TaskEmbedding', 'TaskFeatures', 'repeated', 'DescribedEmbedding', 'Projector', 'Heads',
+           'Hypernetwork']
 
 # %% ../../nbs/core/06_generators.ipynb #10c5e189
 import math
@@ -204,7 +205,18 @@ class Table(nn.Module):
                 learned = self.of(name)[0].requires_grad
                 self.of(name).append(nn.Parameter(weights.squeeze(1).clone(), requires_grad=learned))
 
+    def remove_task(self, number: int) -> None:
+        "Take the weights of a task away."
+        for name in self.names:
+            if name not in self.shared:
+                self.values[name] = nn.ParameterList([p for i, p in enumerate(self.of(name)) if i != number])
+
 # %% ../../nbs/core/06_generators.ipynb #4309af0e
+def without_row(rows: Tensor, number: int) -> Tensor:
+    "All rows but one."
+    return torch.cat([rows[:number], rows[number + 1 :]])
+
+
 class TaskEmbedding(nn.Module):
     "A vector z for each task, learned or given, (T, E)."
 
@@ -227,11 +239,19 @@ class TaskEmbedding(nn.Module):
     @torch.no_grad()
     def add_task(self, mixture: Tensor) -> None:
         "One more row: the vector that `mixture`, (T,), describes."
-        grown = torch.cat([self.weight, (mixture @ self.weight).unsqueeze(0)])
+        self.replace_rows(torch.cat([self.weight, (mixture @ self.weight).unsqueeze(0)]))
+
+    @torch.no_grad()
+    def remove_task(self, number: int) -> None:
+        "Take the row of a task away."
+        self.replace_rows(without_row(self.weight, number))
+
+    def replace_rows(self, rows: Tensor) -> None:
+        "Let these be the rows of the tasks, learned if the rows before were."
         if isinstance(self.weight, nn.Parameter):
-            self.weight = nn.Parameter(grown, requires_grad=self.weight.requires_grad)
+            self.weight = nn.Parameter(rows, requires_grad=self.weight.requires_grad)
         else:
-            self.weight = grown
+            self.weight = rows
 
 # %% ../../nbs/core/06_generators.ipynb #24db4c0b
 @dataclass(frozen=True)
@@ -307,7 +327,12 @@ class DescribedEmbedding(TaskEmbedding):
         "One more task: the features and the own part that `mixture`, (T,), describes."
         features, own = torch.einsum("t,tdf->df", mixture, self.features), mixture @ self.weight
         self.features = torch.cat([self.features, features.unsqueeze(0)])
-        self.weight = nn.Parameter(torch.cat([self.weight, own.unsqueeze(0)]), requires_grad=self.weight.requires_grad)
+        self.replace_rows(torch.cat([self.weight, own.unsqueeze(0)]))
+
+    def remove_task(self, number: int) -> None:
+        "Take the features and the own part of a task away."
+        super().remove_task(number)
+        self.features = without_row(self.features, number)
 
     @torch.no_grad()
     def describe_last(self, features: Tensor) -> None:

@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['Encoding', 'encode_inputs', 'weights_by_site', 'weights_fixed', 'observed', 'merged_parameters', 'task_embeddings',
-           'projected_embeddings', 'check_task_vector', 'described_parts', 'task_owned_parameters', 'moves_backbone']
+           'projected_embeddings', 'check_task_vector', 'described_parts', 'task_owned_parameters', 'moves_backbone',
+           'learn_own_vectors', 'describe_again', 'own_vectors', 'put_own_vectors']
 
 # %% ../../nbs/core/12_inspection.ipynb #d1d6885a
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -154,3 +155,30 @@ def task_owned_parameters(rule: Rule) -> set[nn.Parameter]:
 def moves_backbone(model: Any) -> bool:
     "Whether a model's method moves the backbone's parameters for each task, outside of their modules."
     return bool(model.rule.shifts_backbone)
+
+# %% ../../nbs/core/12_inspection.ipynb #d481ebf5
+def learn_own_vectors(model: Any) -> None:
+    "Let described tasks learn vectors of their own, also where training gave them none."
+    for part in described_parts(model.rule):
+        part.weight.requires_grad_(True)
+
+
+@torch.no_grad()
+def describe_again(model: Any, features: Tensor) -> None:
+    "Let features, (D, F), describe the last task of a model, with nothing of its own."
+    with model.lock:
+        for part in described_parts(model.rule):
+            part.describe_last(features)
+
+
+def own_vectors(model: Any) -> list[Tensor]:
+    "What the last task has beside its description, a vector for each part of the rule that reads it."
+    return [part.weight[-1].detach().clone() for part in described_parts(model.rule)]
+
+
+@torch.no_grad()
+def put_own_vectors(model: Any, vectors: Sequence[Tensor]) -> None:
+    "Let the last task have these vectors of its own."
+    with model.lock:
+        for part, vector in zip(described_parts(model.rule), vectors, strict=True):
+            part.weight[-1] = vector

@@ -107,6 +107,13 @@ class Rule(nn.Module):
             if grow is not None and module is not self:
                 grow(mixture)
 
+    def remove_task(self, number: int) -> None:
+        "Take away what a task has of its own; the other tasks keep theirs, bit for bit."
+        for module in self.modules():
+            shrink: Callable[[int], None] | None = getattr(module, "remove_task", None)
+            if shrink is not None and module is not self:
+                shrink(number)
+
 # %% ../../nbs/core/07_method.ipynb #7b15800a
 RowKey = int | tuple[float, ...] | tuple[tuple[float, ...], str]  # a task's number, a mixture, or a task vector
 RowWeights = dict[str, dict[str, Tensor]]  # part -> name -> (S, 1, ...)

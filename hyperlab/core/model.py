@@ -24,7 +24,7 @@ from .checkpoint import CONFIG, check_fit, check_kinds, check_weights, describe_
 from .checkpoint import planned_weights, read_checkpoint, write_checkpoint
 from .forward import EncoderCache, batch_size_of, check_not_training, encode_plainly, encoder_changes, exclusive, generate_texts
 from .forward import generate_tokens, in_eval_mode, read_tasks, run_forward, samples, shifted_parameters, streams_of, tokenize_texts
-from .generators import Condition, TaskLike, mixture_row, read_condition
+from .generators import Condition, TaskLike, mixture_row, read_condition, task_number
 from .hooks import ActiveWeights, Observer, TrainedParameters, claim, release
 from .inspection import Encoding, check_task_vector, encode_inputs, merged_parameters, observed, projected_embeddings
 from .inspection import described_parts, task_embeddings, task_owned_parameters, weights_by_site, weights_fixed
@@ -283,6 +283,15 @@ class AdaptedModel(nn.Module, ModelHubMixin, library_name="hyperlab", tags=["hyp
     def add_task(self, name: str, like: str | Mapping[str, float] | None = None, features: Tensor | None = None) -> None:
         "Add a task that starts as a copy of another, as a mixture, as the average of all (None), or as features (D, F) say."
         add_task_to(self, name, like, features)
+
+    @exclusive
+    def remove_task(self, name: str) -> None:
+        "Take a task away with all that it has of its own; the others keep theirs, bit for bit."
+        check_not_training(self.active, "remove tasks")
+        if self.tasks == [name]:
+            raise ValueError(f"'{name}' is the only task of this model: expected another one to stay")
+        self.rule.remove_task(task_number(name, self.tasks))
+        self.tasks.remove(name)
 
     def mix(self, name: str, parts: Mapping[str, float]) -> None:
         "Keep a mixture of known tasks as a task of its own."

@@ -2,6 +2,7 @@
 from . import batches as batches
 from . import benchmarks as benchmarks
 from . import descriptions as descriptions
+from . import example_lines as example_lines
 from . import metrics as metrics
 from . import prompts as prompts
 from . import splits as splits
@@ -29,6 +30,11 @@ from .benchmarks import (
     task_from as task_from,
     task_names as task_names,
     tasks as tasks,
+)
+from .example_lines import (
+    read_file as read_file,
+    read_lines as read_lines,
+    written_lines as written_lines,
 )
 from .metrics import (
     METRICS as METRICS,

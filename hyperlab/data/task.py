@@ -22,6 +22,7 @@ import numpy as np
 
 import hyperlab
 from ..core.errors import explain_hub_errors
+from ..core.progress import lines_of_datasets
 from .metrics import metric
 from .prompts import CHOSEN, Accepted, Answer, Classes, Row, Style, Template, check_labels, check_protocol, style
 from hyperlab.data.splits import (
@@ -327,7 +328,8 @@ def load_split(entry: "Task", split: str, protocol: str, how: Style, revision: s
         files, numbers = files[before], numbers[before]
     texts = partial(render, prompt=entry.prompt, answer=entry.answer, style=how, code=code_digest())
     try:
-        rows = rows.map(texts, batched=True, with_indices=True, desc=f"{entry.name} {split}")
+        with lines_of_datasets():
+            rows = rows.map(texts, batched=True, with_indices=True, desc=f"{entry.name} {split}")
     except RowError as error:
         raise bad_row(entry, split, str(files[error.row]), int(numbers[error.row]), error.why) from error
     return stamp(rows, task=entry.name, split=split, protocol=protocol, hub_id=entry.hub_id, config=entry.config,

@@ -56,8 +56,12 @@ class SentenceEncoder:
     def __init__(self, name: str = MINILM):
         place = packaged(name)
         self.name = name
-        self.tokenizer = AutoTokenizer.from_pretrained(place)
-        self.model = AutoModel.from_pretrained(place, use_safetensors=True, dtype=torch.float32).eval()
+        try:
+            self.tokenizer = AutoTokenizer.from_pretrained(place)
+            self.model = AutoModel.from_pretrained(place, use_safetensors=True, dtype=torch.float32).eval()
+        except OSError as error:
+            advice = "pip install 'hyperlab[describe]' brings it" if name == MINILM else "say a folder or a name on the hub"
+            raise OSError(f"the sentence encoder '{name}', which reads descriptions, is not on this machine: {advice}") from error
 
     @torch.no_grad()
     def __call__(self, texts: Sequence[str]) -> Tensor:

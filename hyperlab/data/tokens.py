@@ -22,6 +22,7 @@ import numpy as np
 from ..core.files import _build_once
 from ..core.forward import as_prompt
 from ..core.model import AdaptedModel
+from ..core.progress import lines_of_datasets
 from ..core.sites import has_encoder
 from .benchmarks import as_in_paper, task
 from .prompts import Accepted, Classes
@@ -195,12 +196,13 @@ def _write_tokens(
     data: "Dataset", tokenizer: "PreTrainedTokenizerBase", limits: dict[str, Any], to: Path, name: str
 ) -> dict[str, int]:
     "Tokenise `data` into Arrow files in the folder `to`, and say what was cut."
-    tokens = data.select_columns(list(_TEXTS)).with_format("arrow").map(
-        _encode, batched=True, batch_size=2_000, num_proc=_processes(tokenizer, len(data)),
-        remove_columns=list(_TEXTS), load_from_cache_file=False,
-        fn_kwargs={"tokenizer": tokenizer, **limits},
-        features=token_features(), cache_file_name=str(to / "tokens.arrow"),
-        new_fingerprint=to.name[-8:], desc=f"tokenising {name}")
+    with lines_of_datasets():
+        tokens = data.select_columns(list(_TEXTS)).with_format("arrow").map(
+            _encode, batched=True, batch_size=2_000, num_proc=_processes(tokenizer, len(data)),
+            remove_columns=list(_TEXTS), load_from_cache_file=False,
+            fn_kwargs={"tokenizer": tokenizer, **limits},
+            features=token_features(), cache_file_name=str(to / "tokens.arrow"),
+            new_fingerprint=to.name[-8:], desc=f"tokenising {name}")
     report = truncation(tokens)
     for text, limit in (("source", limits["source_limit"]), ("target", limits["target_limit"])):
         if cut := report[f"{text}s_cut"]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from filelock import FileLock
-from tqdm import tqdm
+from ..core.progress import ProgressLine
 
 from ..analysis.similarity import nearest_tasks
 from ..analysis.task_vectors import EVERYWHERE, Points, Where, families, representations, task_points
@@ -119,7 +119,7 @@ def fit_target(source: str | Path, target: str, shots: Sequence[int], seeds: Seq
     rates = {k: v for k, v in rates_of_run(source).items() if k not in how}
     todo = [(size, seed) for seed in seeds for size in sizes]
     first = todo[0] if how.get("like") not in ("auto", "simplex") else None  # a start that is searched differs from fit to fit
-    for size, seed in tqdm(todo, desc=target, unit="fit", disable=not progress, mininterval=2):
+    for size, seed in ProgressLine(todo, desc=target, unit="fit", disable=not progress, mininterval=2):
         path, saved = folder / "fits" / f"{target}-{size}-{seed}.json", folder / MODELS / f"{target}-{size}-{seed}"
         if not path.is_file() or (save_models and not saved.is_dir()):
             model, tested = load(source), first in (None, (size, seed))
@@ -351,7 +351,7 @@ def fits_by_source(source: str | Path, target: str, shots: int, seed: int, progr
     "The same few-shot fit, started as each known task."
     how = {"factors": FACTORS} | how
     rates = {k: v for k, v in rates_of_run(source).items() if k not in how}
-    known = tqdm(load(source).tasks, desc=f"sources of {target}", unit="fit", disable=not progress, mininterval=2)
+    known = ProgressLine(load(source).tasks, desc=f"sources of {target}", unit="fit", disable=not progress, mininterval=2)
     return {like: few_shot(load(source), target, shots, like, seed=seed, progress=False, **rates, **how) for like in known}
 
 # %% ../../nbs/experiments/03_few_shot_study.ipynb #f1853e4c

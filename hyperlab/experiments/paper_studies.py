@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
+from ..core.progress import ProgressLine
 
 from ..core.backbones import BACKBONE_SHAPES
 from ..core.errors import check_names
@@ -171,7 +171,7 @@ def train_each(
 ) -> list[Run]:
     "Train one model for each task; runs that are there are kept."
     names = read_task_names(tasks)
-    bar = tqdm(names, desc=method, unit="task", disable=not progress, mininterval=2)
+    bar = ProgressLine(names, desc=method, unit="task", disable=not progress, mininterval=2)
     return [make_run(Path(run_dir) / name, method, options or {}, backbone=backbone, tasks=name, **settings) for name in bar]
 
 # %% ../../nbs/experiments/04_paper_studies.ipynb #f464df30
@@ -186,7 +186,7 @@ def make_variants(study: str, folder: str | Path, seeds: Sequence[int] = (0,), b
                   progress: bool = True, **settings: Any) -> Iterator[Run]:  # fmt: skip
     "Runs of every variant that can be built, seed by seed."
     todo = [(seed, variant) for seed in seeds for variant in variants_of(study, backbone) if not variant.refused]
-    for seed, variant in tqdm(todo, desc=study, unit="run", disable=not progress, mininterval=2):
+    for seed, variant in ProgressLine(todo, desc=study, unit="run", disable=not progress, mininterval=2):
         place = Path(folder) / study / f"{variant.name}-{seed}"
         yield make_run(place, variant.method, variant.options, backbone=backbone, tasks=tasks, seed=seed, **settings)
 
@@ -306,7 +306,7 @@ def make_sizes(methods: Sequence[str], sizes: Sequence[int], seeds: Sequence[int
     "Runs of every method, number of training examples per task, seed, and reduction factor to choose from on validation."
     tried = [(method, factor) for method in methods for factor in factors_of(method, candidates)]
     todo = [(method, size, seed, factor) for seed in seeds for size in sizes for method, factor in tried]
-    for method, size, seed, factor in tqdm(todo, desc="low resource", unit="run", disable=not progress, mininterval=2):
+    for method, size, seed, factor in ProgressLine(todo, desc="low resource", unit="run", disable=not progress, mininterval=2):
         shared = {"backbone": backbone, "tasks": tasks, "seed": seed, "max_examples": size}
         given = dict(options or {}) | ({} if factor is None else {"reduction_factor": factor})
         name = f"{method}-{size}-{seed}" + ("" if factor is None else f"-r{factor}")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
+from ..core.progress import ProgressLine
 
 from ..core.errors import check_names
 from ..core.forward import being_trained
@@ -278,7 +278,7 @@ def fold_of(rows: TaskSplit, fold: int, seed: int) -> tuple[TaskSplit, TaskSplit
 
 
 def cross_validate(model: AdaptedModel, kept: Sequence[nn.Parameter], rows: TaskSplit, how: Tuning, candidates: Sequence[int],
-                   factors: Sequence[float] = (1.0,), folds: int = FOLDS, bar: "tqdm[Any] | None" = None,
+                   factors: Sequence[float] = (1.0,), folds: int = FOLDS, bar: ProgressLine | None = None,
                    tune: str = "all") -> list[Trial]:
     "Every number of steps at every rate, tried on held-out examples; the model is as before."
     losses: dict[tuple[float, int], list[float]] = {(factor, steps): [] for factor in factors for steps in candidates}
@@ -336,7 +336,7 @@ class Given:
         folds, trials = default_folds(len(self.rows.rows)), list[Trial]()
         total = folds * len(self.factors) * max(self.candidates) * len(kinds)
         look: dict[str, Any] = {"total": total, "desc": self.rows.task.name, "unit": "step", "leave": False, "mininterval": 2}
-        with tqdm(disable=not progress, **look) as bar:
+        with ProgressLine(disable=not progress, **look) as bar:
             for kind in kinds:
                 with tuning(model, kind, norms) as kept:
                     trials += cross_validate(model, kept, self.rows, self.how, self.candidates, self.factors, folds, bar, kind)

@@ -18,7 +18,7 @@ import torch
 from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list
 from torch import Tensor
-from tqdm import tqdm
+from ..core.progress import ProgressLine
 
 from ..core.files import write_json
 from ..core.backbones import is_shared
@@ -295,7 +295,7 @@ class Trainer:
         "Scores of the weights as they are."
         return evaluate_together(self.model, data, self.recipe, self.accelerator, interruption)
 
-    def validate(self, interruption: Interruption, bar: "tqdm[Any]") -> None:
+    def validate(self, interruption: Interruption, bar: ProgressLine) -> None:
         "Evaluate all tasks on validation, and note what is best; without such rows, the last weights are what is tested."
         self.check_state()
         if not self.data["validation"]:
@@ -308,7 +308,7 @@ class Trainer:
         average = found.average(self.recipe.average)
         self.progress.note_scores({"average": average, **scores}, self.recipe.patience)
         if not bar.disable:
-            bar.write(f"step {step}: {', '.join(f'{k} {v:.1f}' for k, v in scores.items())}; average {average:.1f}")
+            bar.say(f"step {step}: {', '.join(f'{k} {v:.1f}' for k, v in scores.items())}; average {average:.1f}")
 
     def log(self, record: dict[str, Any]) -> None:
         "A line of the log, and the same numbers to the loggers."
@@ -317,7 +317,7 @@ class Trainer:
             for tracker in self.accelerator.trackers:
                 tracker.log(logger_numbers(record), step=record["step"])
 
-    def log_losses(self, bar: "tqdm[Any]") -> None:
+    def log_losses(self, bar: ProgressLine) -> None:
         "One line with the mean loss since the last one."
         progress, mean = self.progress, self.progress.loss / self.progress.loss_steps
         self.log({"step": progress.step, "loss": mean, "learning_rate": self.rate, "gradient_norm": self.norm})
@@ -372,7 +372,7 @@ def write_config(run: Run, config: dict[str, Any], accelerator: Accelerator) -> 
         raise
 
 
-def loop(trainer: Trainer, interruption: Interruption, bar: "tqdm[Any]") -> None:
+def loop(trainer: Trainer, interruption: Interruption, bar: ProgressLine) -> None:
     "Update, validate and save until the steps are done or patience is."
     progress, recipe = trainer.progress, trainer.recipe
     while True:
@@ -398,7 +398,7 @@ def run_to_end(trainer: Trainer, interruption: Interruption, show: bool) -> None
     trainer.restore()
     try:
         look: dict[str, Any] = {"desc": run.name, "unit": "step", "disable": not (show and trainer.leads), "mininterval": 1}
-        with tqdm(total=recipe.steps, initial=trainer.progress.step, **look) as bar:
+        with ProgressLine(total=recipe.steps, initial=trainer.progress.step, **look) as bar:
             loop(trainer, interruption, bar)
         trainer.finish(interruption)
     except Stopped:

@@ -7,6 +7,7 @@ from . import panel as panel
 from . import run_board as run_board
 from . import server as server
 from . import task_mixer as task_mixer
+from . import task_writer as task_writer
 from .adapter_inspector import (
     AdapterInspector as AdapterInspector,
 )
@@ -24,6 +25,7 @@ from .panel import (
     Steps as Steps,
     apart as apart,
     front as front,
+    no_progress_bars as no_progress_bars,
     open_model as open_model,
     page as page,
     task_facts as task_facts,
@@ -37,4 +39,7 @@ from .server import (
 from .task_mixer import (
     TaskMixer as TaskMixer,
     matrix_rows as matrix_rows,
+)
+from .task_writer import (
+    TaskWriter as TaskWriter,
 )

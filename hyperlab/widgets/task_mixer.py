@@ -266,16 +266,18 @@ class TaskMixer(Panel):
         examples: int = 100,  # of each task, for the scores
         points: int = 9,  # on the way
         folder: str | Path = "runs",  # where the page may save the model
+        added: Sequence[str] = (),  # tasks that were added after training
     ):
         self.model = open_model(source).eval()
-        self.examples, self.points, self.trained = examples, points, list(self.model.tasks)
+        self.examples, self.points, self.trained = examples, points, [n for n in self.model.tasks if n not in added]
         self.samples: dict[str, Any] = {}
         self.kept: dict[str, dict[str, float]] = {}  # saved mixtures
         self.limits: dict[str, float] = {}
         self.later: list[tuple[str, Steps]] = []
         sites, (a, b) = [str(s) for s in self.model.sites], tasks or first_pair(self.model.tasks)
         check_names("site", [site] if site else [], sites)
-        facts = {"tasks": task_facts(self.model.tasks), "about": about_mixing(self.model), "sites": sites, "folder": str(folder)}
+        facts = {"tasks": task_facts(self.model.tasks, added), "about": about_mixing(self.model)}
+        facts |= {"sites": sites, "folder": str(folder)}
         self.drawn: Any = None
         super().__init__(pair=[a, b], mixes=mixes_tasks(self.model), **facts)
         first = example_rows(self.model, a, 1) if text is None else []
@@ -363,9 +365,19 @@ class TaskMixer(Panel):
         mixture = dict(self.mixture)
         self.model.mix(name, mixture)
         self.kept[name] = mixture
-        facts = task_facts(self.model.tasks, [n for n in self.model.tasks if n not in self.trained])
-        self.tasks = [fact | ({"parts": self.kept[fact["name"]]} if fact["name"] in self.kept else {}) for fact in facts]
+        self.list_tasks()
         self.notice = f"'{name}' is a task of this model now. It lasts as long as this page, or longer in a folder."
+
+    def list_tasks(self) -> None:
+        "Say which tasks the model has now; what was shown of one that is gone is let go."
+        names = self.model.tasks
+        self.kept = {name: parts for name, parts in self.kept.items() if name in names}
+        with self.hold_trait_notifications():
+            self.mixture = normalised(self.mixture, names)
+            self.held = normalised(self.held, names) if self.held else {}
+            self.pair = self.pair if set(self.pair) <= set(names) else list(first_pair(names))
+        facts = task_facts(names, [name for name in names if name not in self.trained])
+        self.tasks = [fact | ({"parts": self.kept[fact["name"]]} if fact["name"] in self.kept else {}) for fact in facts]
 
     def save_model(self, name: str) -> None:
         "Write the model, with its saved mixtures, into a new folder."

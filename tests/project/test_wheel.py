@@ -83,8 +83,10 @@ def test_the_wheel_carries_notebooks_pictures_and_records(wheel: Path) -> None:
     for source in sorted((ROOT / "nbs").rglob("*.ipynb")):
         if not {".ipynb_checkpoints", "runs", "_proc"} & set(source.parts):
             assert f"hyperlab/notebooks/{source.relative_to(ROOT / 'nbs')}" in inside
-    for name in ("notebooks/images/task_map.svg", "assets/nano/run/config.json", "widgets/front/map.js"):
-        assert f"hyperlab/{name}" in inside
+    names = ("notebooks/images/task_map.svg", "assets/nano/run/config.json", "widgets/front/map.js", "widgets/front/writer.js",
+             "assets/nano-described/run/README.md", "assets/nano-described/presets/presets.json")  # fmt: skip
+    weights = [p.relative_to(ROOT) for p in (ROOT / "hyperlab" / "assets").glob("*/run/model/*")]
+    assert len(weights) == 4 and inside.issuperset([f"hyperlab/{name}" for name in names] + [str(p) for p in weights])
 
 
 def test_hyperlab_is_the_installed_one(home: Path) -> None:

@@ -12,9 +12,11 @@ from hyperlab.widgets.panel import Panel, page
 def panels() -> dict[str, tuple[Panel, str]]:
     "Name -> (panel, what it shows)."
     model = hl.load("nano")
-    mixer, inspector = hl.TaskMixer(model), hl.AdapterInspector(model)
+    mixer, inspector, writer = hl.TaskMixer(model), hl.AdapterInspector(model), hl.TaskWriter("nano-described")
+    writer.asked = {"number": 1, "preset": 0}  # its features are stored: no encoder is needed
     return {"map": (hl.EmbeddingMap(model), "Tasks as points, by what their embeddings have in common."),
             "mixer": (mixer, "Sliders that mix tasks, and what the model answers."),
+            "writer": (writer, "A task in words: where it lies, the adapter that is written, and its answers."),
             "inspector": (inspector, "The adapter that is written, weight by weight."),
             "runs": (hl.RunBoard(asset("nano", "run").parent), "Runs side by side: scores, costs, curves.")}  # fmt: skip
 

@@ -5,7 +5,7 @@ function render({ model, el }) {
   let zoom = "fit", map = "diverging", off = [...model.get("off")], other = null, rows = false;
   const grid = h("div"), pictures = h("div"), spectrum = h("div"), over = h("div"), units = h("div"), switches = h("div"), patch = h("div"), tools = h("div", { class: "hl-row" }), scale = h("span");
   const inWords = (mixture) => { const parts = Object.entries(mixture); return parts.length === 1 ? parts[0][0] : parts.map(([n, w]) => `${two(w)} ${n}`).join(" + "); };
-  const option = (task) => [task.name, task.added ? `${task.name} (saved mixture)` : task.name], working = () => Boolean(model.get("working")?.what);
+  const option = (task) => [task.name, task.added ? `${task.name} (${task.parts ? "saved mixture" : "described"})` : task.name], working = () => Boolean(model.get("working")?.what);
   receiveFiles(model);
 
   // A table of sites: rows are stack and place, columns are layers

@@ -6,7 +6,7 @@ function render({ model, el }) {
   const inWords = (mixture) => Object.entries(mixture).map(([n, w]) => `${two(w)} ${n}`).join(" + ");
   // a saved mixture has a ring as its mark, and says what it was mixed from
   const label = (name) => { const task = named(name); return [h("span", task.parts ? { title: `saved mixture: ${inWords(task.parts)}` } : {}, name), " ", glyph(task.shape, task.colour, task.added)]; };
-  const option = (name) => [name, named(name).added ? `${name} (saved mixture)` : name];
+  const option = (name) => [name, named(name).added ? `${name} (${named(name).parts ? "saved mixture" : "described"})` : name];
   let weights = { ...model.get("mixture") }, [a, b] = model.get("pair"), saved = "", text = model.get("text"), site = model.get("site");
   const shares = () => Object.fromEntries(Object.entries(weights).filter(([, w]) => w > 0));
   const ask = (more = {}) => { kernel.ask({ mixture: shares(), ...more }); later(); };
