@@ -136,7 +136,6 @@ from .runs import (
     finished_runs as finished_runs,
     pick as pick,
     run_folders as run_folders,
-    run_row as run_row,
 )
 from .shipped_results import (
     baseline_means as baseline_means,

@@ -14,7 +14,7 @@ from typing import Any
 import ipywidgets
 import traitlets
 
-from ..core.checkpoint import CONFIG, SHIPPED_RUNS, find_checkpoint, is_shipped
+from ..core.checkpoint import CONFIG, find_checkpoint, is_shipped
 from ..core.errors import check_names
 from ..core.files import now
 from ..core.model import AdaptedModel
@@ -27,14 +27,13 @@ from .methods_panel import MethodsPanel
 from .panel import Panel, Steps, open_model, page
 from .run_board import RunBoard
 from .task_mixer import TaskMixer
-from .task_writer import TaskWriter
 
 # %% ../../nbs/widgets/07_dashboard.ipynb #acdee491
 def models_in(source: str | Path) -> list[tuple[str, str]]:
     "Checkpoints and finished runs at a place: (what to load, how to call it)."
     folder = Path(source)
     if is_shipped(source) or not folder.is_dir():
-        return [(name, name) for name in dict.fromkeys([str(source), *(SHIPPED_RUNS if is_shipped(source) else ())])]
+        return [(str(source), str(source))]
     if (folder / "model").is_dir():
         return [(str(source), folder.name)]
     runs = [(str(run.path), str(run.path.relative_to(folder))) for run in find_runs(folder) if (run.path / "model").is_dir()]
@@ -105,14 +104,8 @@ class Header(Panel):
             self.dashboard.look_at(self.chosen)
 
 # %% ../../nbs/widgets/07_dashboard.ipynb #5736bbc9
-def reads_words(model: AdaptedModel) -> bool:
-    "Whether a model knows its tasks by descriptions in words."
-    options: Any = model.method
-    return getattr(options, "task_features", "") == "described" and not options.feature_source.endswith("of examples")
-
-# %% ../../nbs/widgets/07_dashboard.ipynb #64d75643
 class Dashboard(ipywidgets.Box):
-    "Map, mixer and inspector of one model, a panel to describe tasks, the runs of a folder, and all methods."
+    "Map, mixer and inspector of one model, the runs of a folder, and all methods."
 
     def __init__(
         self,
@@ -128,8 +121,6 @@ class Dashboard(ipywidgets.Box):
         self.board: RunBoard | None = None
         self.methods: MethodsPanel | None = None
         self.folder = folder or runs or "runs"
-        self.models, self.writers = dict[AdaptedModel | str, AdaptedModel](), dict[AdaptedModel | str, TaskWriter]()
-        self.joined: list[traitlets.link] = []
         self.header = Header(self)
         try:
             given = isinstance(source, AdaptedModel) or source == "toy"
@@ -141,27 +132,11 @@ class Dashboard(ipywidgets.Box):
             self.header.notice = str(error)
             self.show([])
 
-    def model_of(self, source: AdaptedModel | str) -> AdaptedModel:
-        "The model of a source, opened once: what was added to it stays."
-        if source not in self.models:
-            self.models[source] = open_model(source)
-        return self.models[source]
-
-    def writer_of(self, source: AdaptedModel | str) -> TaskWriter | None:
-        "The panel in which tasks are described: of this model if it reads words, of the shipped one beside 'nano', else none."
-        own = source if reads_words(self.model_of(source)) else "nano-described" if source == "nano" else None
-        if own is not None and own not in self.writers:
-            self.writers[own] = TaskWriter(self.model_of(own), offered=own if isinstance(own, str) else "")
-            self.writers[own].observe(self.written, "kept")
-        return None if own is None else self.writers[own]
-
     def look_at(self, source: AdaptedModel | str) -> None:
         "Show this model."
-        model, writer = self.model_of(source), self.writer_of(source)
-        self.model = model
+        model = self.model = open_model(source)
         self.header.about = facts_of(model, source if isinstance(source, str) else "")
-        added = [one["name"] for one in writer.kept] if writer is not None and writer.model is model else []
-        chart, mixer = EmbeddingMap(model, added=added), TaskMixer(model, examples=self.examples, folder=self.folder, added=added)
+        chart, mixer = EmbeddingMap(model), TaskMixer(model, examples=self.examples, folder=self.folder)
         inspector = AdapterInspector(model, task=dict(mixer.mixture), site=mixer.site, text=mixer.text)
         chart.mixture = dict(mixer.mixture)
         for shared in ("mixture", "text", "site"):
@@ -169,34 +144,7 @@ class Dashboard(ipywidgets.Box):
         traitlets.dlink((mixer, "tasks"), (inspector, "tasks"))
         traitlets.link((mixer, "mixture"), (chart, "mixture"))
         mixer.observe(lambda change: chart.grown([t["name"] for t in change["new"] if t["added"]]), "tasks")
-        self.join(writer, mixer)
-        self.show([chart, mixer, *([] if writer is None else [writer]), inspector])
-
-    def join(self, writer: TaskWriter | None, mixer: TaskMixer) -> None:
-        "Let the writer share the text of this mixer, if both have the same model, and of no other."
-        for joined in self.joined:
-            joined.unlink()
-        same = writer is not None and writer.model is mixer.model
-        if writer is not None and same and writer.text:
-            mixer.text = writer.text
-        self.joined = [traitlets.link((mixer, "text"), (writer, "text"))] if same else []
-        if writer is not None:
-            writer.beside = "" if same else "The panels around show nano; a task that you keep opens nano-described in all of them."
-
-    def written(self, change: Any) -> None:
-        "Follow a described task that was kept or taken away; a kept one is opened in all panels."
-        writer, more = change["owner"], len(change["new"]) > len(change["old"])
-        source = next(known for known, model in self.models.items() if model is writer.model)
-        if more and self.panels[2].model is not writer.model:
-            self.header.chosen = str(source)
-            self.look_at(source)
-        shown = [p for p in self.panels if isinstance(p, TaskMixer | AdapterInspector) and p.model is writer.model]
-        for panel in sorted(shown, key=lambda p: isinstance(p, TaskMixer)):  # the inspector lets go of what is gone first
-            if isinstance(panel, AdapterInspector):
-                panel.against = panel.against if panel.against in writer.model.tasks else ""
-            else:
-                panel.list_tasks()
-                panel.mixture = {change["new"][-1]["name"]: 1.0} if more else panel.mixture
+        self.show([chart, mixer, inspector])
 
     def show(self, panels: list[Panel]) -> None:
         "Put panels under the header, and below them what does not change with the model: runs and methods."

@@ -115,7 +115,7 @@ def method_facts(name: str) -> dict[str, Any]:
     kind, method = METHODS[name], get_method(name, setting_of(name).options)
     words = {key: getattr(kind, key) for key in ("title", "paper", "when", "when_not")}
     can = abilities(method)
-    about = {"name": name, "does": kind.__doc__ or "", "recipe": paper_of(name), "chapter": chapter_of(kind)}
+    about: dict[str, Any] = {"name": name, "does": kind.__doc__ or "", "recipe": paper_of(name), "chapter": chapter_of(kind)}
     about |= {"code": code_for(name), "on_t5": on_t5(name), "time": measured_times().get(kind.title)}
     return about | words | {"can": [k for k in CAN if can[k]]} | sizes(method)
 
