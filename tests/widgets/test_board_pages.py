@@ -121,7 +121,7 @@ def test_the_frontier_and_the_line_to_copy(browser: Any, tmp_path: Path) -> None
     points = {p.get_attribute("data-point"): p.get_attribute("data-front") for p in seen.page.locator("[data-point]").all()}
     assert set(points) == set(table.index)
     better = lambda a, b: table.score[a] >= table.score[b] and table.trained[a] <= table.trained[b] and a != b
-    assert {n for n, front in points.items() if front} == {n for n in points if not any(better(m, n) for m in points)}
+    assert {n for n, front in points.items() if front is not None} == {n for n in points if not any(better(m, n) for m in points)}
     without = seen.page.get_by_role("button", name="HyperLoRA", exact=True)
     assert without.count() == 1 and "Without a measured score" in seen.page.locator(".hl-methods").inner_text()
     seen.page.get_by_role("button", name="Copy", exact=True).click()
