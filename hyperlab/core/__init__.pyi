@@ -31,7 +31,6 @@ from .backbones import (
     Source as Source,
     fingerprint as fingerprint,
     is_shared as is_shared,
-    late_bar as late_bar,
     load_backbone as load_backbone,
     load_tokenizer as load_tokenizer,
     meta_backbone as meta_backbone,
@@ -133,7 +132,6 @@ from .generators import (
     mixture_row as mixture_row,
     read_condition as read_condition,
     repeated as repeated,
-    without_row as without_row,
 )
 from .hooks import (
     ADAPTED as ADAPTED,

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['BACKBONE_SHAPES', 'RANDOM_STREAMS', 'shape_of', 'meta_backbone', 'site_widths', 'parameter_count', 'Source',
-           'place_of', 'late_bar', 'read_config', 'load_backbone', 'load_tokenizer', 'fingerprint', 'put_parameters',
-           'is_shared', 'whole', 'whole_parameters', 'own_share']
+           'place_of', 'read_config', 'load_backbone', 'load_tokenizer', 'fingerprint', 'put_parameters', 'is_shared',
+           'whole', 'whole_parameters', 'own_share']
 
 # %% ../../nbs/core/08_backbones.ipynb #f66ad73f
 import copy

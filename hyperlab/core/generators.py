@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['TaskLike', 'INIT_STD', 'Condition', 'TaskVector', 'mixture_row', 'read_condition', 'distribute', 'Table',
-           'without_row', 'TaskEmbedding', 'TaskFeatures', 'repeated', 'DescribedEmbedding', 'Projector', 'Heads',
-           'Hypernetwork']
+           'TaskEmbedding', 'TaskFeatures', 'repeated', 'DescribedEmbedding', 'Projector', 'Heads', 'Hypernetwork']
 
 # %% ../../nbs/core/06_generators.ipynb #10c5e189
 import math
@@ -216,7 +215,7 @@ def without_row(rows: Tensor, number: int) -> Tensor:
     "All rows but one."
     return torch.cat([rows[:number], rows[number + 1 :]])
 
-
+# %% ../../nbs/core/06_generators.ipynb #e2fa027f
 class TaskEmbedding(nn.Module):
     "A vector z for each task, learned or given, (T, E)."
 
