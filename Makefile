@@ -74,7 +74,7 @@ docs: $(READY)
 lab: $(READY)
 	jupyter lab nbs
 
-# SOURCE and RUNS as in the notebook's parameters; how it is served, and which kernels it keeps, is told in nbs/widgets/06_server
+# SOURCE and RUNS as in the notebook's parameters; how it is served, and which kernels it keeps, is told in nbs/widgets/08_server
 dashboard: $(READY)
 	JUPYTER_PATH=$(CURDIR)/hyperlab/widgets/front/jupyter $(if $(SOURCE),HYPERLAB_SOURCE=$(abspath $(SOURCE))) $(if $(RUNS),HYPERLAB_RUNS=$(abspath $(RUNS))) HYPERLAB_FOLDER=$(abspath $(or $(RUNS),runs)) \
 		python -m hyperlab.widgets.server nbs/dashboard.ipynb $(VOILA)

@@ -42,4 +42,6 @@ from .widgets.task_mixer import TaskMixer as TaskMixer
 from .widgets.task_writer import TaskWriter as TaskWriter
 from .widgets.adapter_inspector import AdapterInspector as AdapterInspector
 from .widgets.embedding_map import EmbeddingMap as EmbeddingMap
-from .widgets.dashboard import RunBoard as RunBoard, dashboard as dashboard
+from .widgets.methods_panel import MethodsPanel as MethodsPanel
+from .widgets.run_board import RunBoard as RunBoard
+from .widgets.dashboard import dashboard as dashboard

@@ -169,7 +169,7 @@ from .runs import (
     find_runs as find_runs,
     finished_runs as finished_runs,
     pick as pick,
-    run_row as run_row,
+    run_folders as run_folders,
 )
 from .shipped_results import (
     baseline_means as baseline_means,

@@ -76,6 +76,21 @@ class Log:
             return []
         return [json.loads(line) for line in self.path.read_bytes().split(b"\n")[:-1] if line]
 
+    def last(self) -> dict[str, Any] | None:
+        "The last whole line; only the end of the file is read."
+        length, block = self.length(), 4096
+        while length:
+            with open(self.path, "rb") as file:
+                file.seek(max(0, length - block))
+                *lines, _ = file.read(block).split(b"\n")
+            if len(lines) > 1 or (lines and block >= length):
+                record: dict[str, Any] = json.loads(lines[-1])
+                return record
+            if block >= length:
+                break
+            block *= 4
+        return None
+
 # %% ../../nbs/training/03_run_folder.ipynb #e85d6448
 class RunIsBusy(RuntimeError):
     "Another process trains in this folder."
@@ -179,7 +194,7 @@ class Run:
         "The log, one row per line; scores as columns such as `rte.accuracy`."
         import pandas as pd
 
-        return pd.json_normalize([{**r, **r.pop("tasks", {})} for r in self.log_file.read()])
+        return pd.json_normalize([r | r.pop("tasks", {}) for r in self.log_file.read()])  # without "tasks" itself
 
     @property
     def scores(self) -> "pd.DataFrame":

@@ -2,7 +2,9 @@
 from . import adapter_inspector as adapter_inspector
 from . import dashboard as dashboard
 from . import embedding_map as embedding_map
+from . import methods_panel as methods_panel
 from . import panel as panel
+from . import run_board as run_board
 from . import server as server
 from . import task_mixer as task_mixer
 from . import task_writer as task_writer
@@ -11,10 +13,12 @@ from .adapter_inspector import (
 )
 from .dashboard import (
     Dashboard as Dashboard,
-    RunBoard as RunBoard,
 )
 from .embedding_map import (
     EmbeddingMap as EmbeddingMap,
+)
+from .methods_panel import (
+    MethodsPanel as MethodsPanel,
 )
 from .panel import (
     Panel as Panel,
@@ -25,6 +29,9 @@ from .panel import (
     open_model as open_model,
     page as page,
     task_facts as task_facts,
+)
+from .run_board import (
+    RunBoard as RunBoard,
 )
 from .server import (
     DashboardServer as DashboardServer,

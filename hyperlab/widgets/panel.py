@@ -204,16 +204,18 @@ def standing_alone(panel: Panel) -> str:
             f'render({{ model: frozen({content}), el: document.getElementById("{place}") }});</script>')
 
 # %% ../../nbs/widgets/00_panel.ipynb #59c087b8
-def page(title: str, panels: Sequence[Panel], introduction: str = "") -> str:
+def page(title: str, panels: Sequence[Panel], introduction: str = "", facts: Mapping[str, str] | None = None) -> str:
     "A page with saved panels: one file, no network."
     wide = ' style="grid-column:1/-1"'
     cells = "".join(f"<div{wide if getattr(p, 'wide', False) else ''}>{standing_alone(p)}</div>" for p in panels)
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{html.escape(title)}</title>'
     made = f"Saved {now()[:16].replace('T', ' ')} UTC with hyperlab {version('hyperlab')}."
-    lines = [introduction, *[s for s in (p.settings() for p in panels) if s], made]
-    said = f"<h3>{html.escape(title)}</h3>" + "".join(f'<p class="hl-note">{html.escape(line)}</p>' for line in lines if line)
+    lines = [introduction, *[s for s in (p.settings() for p in panels) if s], *([] if facts else [made])]
+    rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>" for name, value in (facts or {}).items())
+    said = f"<h1>{html.escape(title)}</h1>" + "".join(f'<p class="hl-note">{html.escape(line)}</p>' for line in lines if line)
+    said += f"<dl>{rows}</dl>" if rows else ""
     body = f'<section class="hl" style="margin:0 auto 14px">{said}</section><div class="hl-board">{cells}</div>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body class="hl-page">{body}</body></html>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body class="hl-page"><main>{body}</main></body></html>'
 
 # %% ../../nbs/widgets/00_panel.ipynb #62d53fc5
 @contextmanager

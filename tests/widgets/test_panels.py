@@ -32,7 +32,7 @@ def made(method: str, tasks: list[str] | None = None) -> hl.AdaptedModel:
 def test_every_method_has_a_dashboard(method: str) -> None:
     board = hl.dashboard(made(method))
     assert not board.header.notice, board.header.notice
-    chart, mixer, inspector = board.panels[1:]
+    chart, mixer, inspector = board.panels[1:4]
     for number, panel in enumerate((chart, mixer, inspector), 1):
         panel.asked = {"number": number, "text": "a happy cat", "mixture": {"rte": 0.5, "sst2": 0.5}}
         assert panel.answered == number and not panel.notice, (method, panel.notice)
@@ -43,7 +43,7 @@ def test_every_method_has_a_dashboard(method: str) -> None:
 def test_one_task_and_two_hundred(count: int) -> None:
     names = [f"task-{i}" for i in range(count)]
     board = hl.dashboard(made("hyperformer++", names))
-    chart, mixer, inspector = board.panels[1:]
+    chart, mixer, inspector = board.panels[1:4]
     assert chart.points["count"] == count and mixer.mixes == (count > 1) and not board.header.notice
     assert len(inspector.norms["rows"]) == min(count, 60)
     mixer.asked = {"number": 1, "mixture": {names[-1]: 1.0}, "text": "a cat"}
@@ -100,7 +100,7 @@ def test_the_board_of_real_runs_and_the_map_over_training(tmp_path: Path) -> Non
         run = toy_run(tmp_path / f"run-{seed}", seed=seed)
     board = hl.RunBoard(tmp_path)
     assert len(board.rows) == 2 and board.rows[0]["setting"] == board.rows[1]["setting"] and len(board.curves["run-0"]["loss"]) == 8
-    assert all(row["score"] == hl.Run(tmp_path / row["run"]).result["average_tasks"] for row in board.rows)
+    assert all(row["scores"]["average_tasks"] == hl.Run(tmp_path / row["run"]).result["average_tasks"] for row in board.rows)
     model = toy_model()
     moved = hl.EmbeddingMap(model, history=run)
     places = np.frombuffer(moved.paths, np.float32).reshape(len(moved.steps), 2, 2)

@@ -105,10 +105,17 @@ function panel(model, el, kind, title, subtitle) {
   model.on("change:notice", notice);
   notice();
   if (model.frozen) root.classList.add("hl-frozen");
+  onThemeChange(root, () => { for (const canvas of root.querySelectorAll("canvas")) canvas.repaint?.(); });
   const kernel = line(model, root, status, watch(model, root, body, status));
   root.append(showWork(model, kernel.ask), status);
   el.replaceChildren(root);
   return { root, body, sub, status, line: kernel };
+}
+
+// The dark switch: of the system, or of JupyterLab, whose theme stands in an attribute of the page.
+function onThemeChange(root, redraw) {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  new MutationObserver(() => requestAnimationFrame(redraw)).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name", "class"] });
 }
 
 function choice(label, options, value, change) {
@@ -157,6 +164,7 @@ function groundOf(node) {
   return found && found[3] !== "0" ? found.slice(0, 3).map(Number) : [255, 255, 255];
 }
 function heat(canvas, rows, limit, map = "diverging") {
+  canvas.repaint = () => heat(canvas, rows, limit, map);  // zero has the card's colour, which the dark switch changes
   const height = rows.length, width = rows[0]?.length ?? 0;
   if (!width) return;
   canvas.width = width; canvas.height = height;
