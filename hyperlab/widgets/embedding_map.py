@@ -80,9 +80,8 @@ def own_history(source: Any) -> Path | None:
     return next((folder for folder in folders if kept_vectors(folder)), None)
 
 # %% ../../nbs/widgets/03_embedding_map.ipynb #66458125
-def layout_work(chart: "EmbeddingMap", wanted: Wanted) -> Steps:
+def layout_work(chart: "EmbeddingMap", shown: Mapping[str, Any], wanted: Wanted) -> Steps:
     "Lay points out in a process of its own, and draw them."
-    shown = dict(chart.shown)
     try:
         flat = yield from apart(project, wanted.values, shown["how"], None, 0, 4000, shown["dims"], tells=True)
         chart.layouts[chart.key(shown)] = flat
@@ -164,11 +163,11 @@ class EmbeddingMap(Panel):
         if count < LEAST[how]:
             self.notice = f"{LAYOUTS[how]} needs at least {LEAST[how]} points, and here are {count}: PCA is shown."
             shown["how"] = how = "pca"
-        self.shown = shown
         made = self.layouts.get(self.key(shown))
         if made is None and (how == "umap" or (how == "tsne" and count > AT_ONCE)):
             first = ", which compiles itself first" if how == "umap" else ""
-            self.start(f"{LAYOUTS[how]} of {count:,} points{first}", layout_work(self, wanted))
+            self.start(f"{LAYOUTS[how]} of {count:,} points{first}", layout_work(self, shown, wanted))
+            self.shown = shown if self.working else self.shown  # after what was under way is left
         else:
             self.take(shown, wanted, made)
 
@@ -178,7 +177,7 @@ class EmbeddingMap(Panel):
             self.drawing = draw_instances(self.instances, self.texts, shown, wanted, flat)
         else:
             self.drawing = draw_tasks(self.model, shown, wanted, flat, self.history, self.added, self.saved)
-        self.drawn = dict(shown)
+        self.drawn, self.shown = dict(shown), dict(shown)
         for name, value in self.drawing.traits.items():
             setattr(self, name, value)
         self._mixed()

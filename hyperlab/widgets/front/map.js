@@ -267,7 +267,8 @@ function render({ model, el }) {
   function still(act) { plane.classList.add("hl-still"); clearTimeout(calm); calm = setTimeout(() => plane.classList.remove("hl-still"), 200); act(); }  // what a hand moves must not glide after it
   function nearest(px, py, reach = 12) {
     let best = -1, least = reach * reach;
-    for (let i = 0; i < count(); i++) { if (hidden.has(codes()[i])) continue; const [x, y] = at(i), d = (x - px) ** 2 + (y - py) ** 2; if (d < least) { least = d; best = i; } }
+    const n = count(), code = codes();
+    for (let i = 0; i < n; i++) { if (hidden.has(code[i])) continue; const [x, y] = at(i), d = (x - px) ** 2 + (y - py) ** 2; if (d < least) { least = d; best = i; } }
     return best;
   }
   let from = null;
@@ -332,7 +333,8 @@ function render({ model, el }) {
   }
   function caught(within) {
     const chosen = [];
-    for (let i = 0; i < count(); i++) { const [x, y] = at(i); if (!hidden.has(codes()[i]) && within(x, y)) chosen.push(i); }
+    const n = count(), code = codes();
+    for (let i = 0; i < n; i++) { const [x, y] = at(i); if (!hidden.has(code[i]) && within(x, y)) chosen.push(i); }
     const shares = new Map();
     for (const i of chosen) shares.set(codes()[i], 1 + (shares.get(codes()[i]) ?? 0));
     selected = null; near = [];
