@@ -106,7 +106,6 @@ from .maps import (
     Drawing as Drawing,
     FEW as FEW,
     LAYOUTS as LAYOUTS,
-    MIXTURE as MIXTURE,
     MIXTURE_SHAPE as MIXTURE_SHAPE,
     Wanted as Wanted,
     chosen_sites as chosen_sites,
