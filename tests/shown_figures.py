@@ -14,6 +14,8 @@ from hyperlab.analysis.task_vectors import Points, families, task_points
 from hyperlab.bench.contenders import trade_off
 from hyperlab.bench.measuring import BenchResult, BenchRow, bench_figure
 from hyperlab.data.batches import TRAIN_SIZES
+from hyperlab.experiments.continual_study import continual_picture, continual_records
+from hyperlab.experiments.described_study import described_picture, described_records
 from hyperlab.experiments.few_shot_study import shot_curves
 from hyperlab.experiments.paper_studies import size_curves, study_plot
 from hyperlab.experiments.runs import curves
@@ -95,6 +97,8 @@ SHOWN: dict[str, Callable[[], "Figure"]] = {
     "score_picture": score_picture,
     "study_plot": lambda: study_plot(study(), "Ablations"),
     "size_curves": lambda: size_curves(sizes()),
+    "described_picture": lambda: described_picture(described_records()),
+    "continual_picture": lambda: continual_picture(continual_records()),
     "tune_picture": lambda: tune_picture(tuned()),
     "bench_figure": lambda: bench_figure(bench()),
     "trade_off": lambda: trade_off(costs()),

@@ -98,7 +98,7 @@ def test_a_page_follows_a_run_without_a_click(browser: Any, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", hl.available_methods())
 def test_abilities_are_what_the_model_does(name: str) -> None:
-    small = {"hypergrid": {"columns": 32}, "hyperdecoder": {}}
+    small = {"hypergrid": {"columns": 32}} | dict.fromkeys(("compacter", "compacter++", "phm-adapter"), {"reduction_factor": 8})
     model = hl.adapt(hl.nano.toy.toy_backbone(), name, ["a", "b"], **small.get(name, {}))
     panel = hl.MethodsPanel([name])
     panel.finish()
@@ -178,8 +178,8 @@ def test_the_dark_switch_repaints_what_is_there(browser: Any, tmp_path: Path) ->
 
 
 def test_a_report_says_when_from_what_and_how(runs: Path) -> None:
-    board = hl.dashboard(runs / "adapter-dagger-0", runs, examples=8)
+    board = hl.dashboard("nano", runs, examples=8)
     facts, saved = board.facts(), board.report()
-    assert facts["hyperlab"] == hl.__version__ and facts["saved"][:2] == "20" and facts["run"].endswith("adapter-dagger-0")
-    assert "seed=0" in facts["training"] and "steps=16" in facts["training"] and "reduction_factor=4" in facts["options"]
+    assert facts["hyperlab"] == hl.__version__ and facts["saved"][:2] == "20" and facts["run"] == "nano" and facts["runs"] == str(runs)
+    assert "seed=0" in facts["training"] and "steps=1200" in facts["training"] and "reduction_factor=8" in facts["options"]
     assert all(f"<dt>{name}</dt>" in saved for name in facts)

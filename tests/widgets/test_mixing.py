@@ -73,7 +73,7 @@ def test_a_saved_mixture_is_a_task_everywhere(tmp_path: Path) -> None:
     for panel in (mixer, inspector):
         made = {task["name"]: task for task in panel.tasks}["blend"]
         assert made["added"] and made["parts"] == {"toy-mood": 0.25, "toy-pet": 0.75}
-    assert chart.points["names"][-1] == "blend" and chart.points["rings"] == [False, False, True]
+    assert chart.points["names"][-1] == "blend" and chart.points["marks"] == ["", "", "mixture"]
     assert inspector.norms["tasks"][-1] == "blend"
     inspector.asked = {"number": 1, "task": "blend", "against": "blend", "text": "a happy cat"}
     assert mixer.mixture == {"blend": 1.0} and not inspector.notice and "for blend, minus blend" in inspector.view["title"]

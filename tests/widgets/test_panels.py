@@ -226,7 +226,7 @@ def test_a_layout_that_takes_long_stops_nothing_and_can_be_stopped() -> None:
 
 def test_a_mixture_saved_in_the_mixer_is_on_the_map_with_a_mark_of_its_own() -> None:
     board = hl.dashboard(toy_model().eval())
-    chart, mixer, inspector = board.panels[1:]
+    chart, mixer, inspector = board.panels[1:4]
     before = np.frombuffer(chart.coordinates, np.float32).reshape(2, 2)
     mixer.asked = {"number": 1, "mixture": {"toy-mood": 0.35, "toy-pet": 0.65}, "save": "kept"}
     assert chart.points["names"] == ["toy-mood", "toy-pet", "kept"] and chart.points["marks"] == ["", "", "mixture"]

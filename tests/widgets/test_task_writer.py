@@ -152,7 +152,7 @@ def test_a_kept_task_is_in_every_panel_and_goes_away_again(tmp_path: Path) -> No
     assert len(board.panels[2].model.tasks) == 8
     asked(board.header, choose="nano-described")
     chart, mixer, again, inspector = board.panels[1:5]
-    assert again is writer and chart.points["rings"][-1] and mixer.tasks[-1]["name"] == "grammar"
+    assert again is writer and chart.points["marks"][-1] == "added" and mixer.tasks[-1]["name"] == "grammar"
     mixer.asked = {"number": 1, "mixture": {"grammar": 0.5, MANY[0]: 0.5}}
     inspector.asked = {"number": 1, "against": "grammar"}
     asked(writer, forget="grammar")
