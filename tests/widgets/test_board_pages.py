@@ -180,6 +180,7 @@ def test_the_dark_switch_repaints_what_is_there(browser: Any, tmp_path: Path) ->
 def test_a_report_says_when_from_what_and_how(runs: Path) -> None:
     board = hl.dashboard("nano", runs, examples=8)
     facts, saved = board.facts(), board.report()
-    assert facts["hyperlab"] == hl.__version__ and facts["saved"][:2] == "20" and facts["run"] == "nano" and facts["runs"] == str(runs)
+    assert facts["hyperlab"] == hl.__version__ and facts["saved"][:2] == "20"
+    assert facts["run"] == "nano" and facts["runs"] == str(runs)
     assert "seed=0" in facts["training"] and "steps=1200" in facts["training"] and "reduction_factor=8" in facts["options"]
     assert all(f"<dt>{name}</dt>" in saved for name in facts)
