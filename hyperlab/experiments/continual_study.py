@@ -123,14 +123,14 @@ def start_model(one: ContinualCell, folder: Path, progress: bool) -> AdaptedMode
 def scores_now(model: AdaptedModel, rows: Mapping[str, TaskSplit]) -> list[float | None]:
     "Accuracy of every task that is tested; None for one that the model does not know yet."
     known = {name: split for name, split in rows.items() if name in model.tasks}
-    found = evaluate(model, known, batch_size=200).tasks
-    return [found[name]["accuracy"] if name in found else None for name in rows]
+    found = evaluate(model, known, batch_size=200)
+    return [found.of(name) if name in known else None for name in rows]
 
 
 def come(one: ContinualCell, model: AdaptedModel, name: str, rows: TaskSplit) -> dict[str, Any]:
     "A new task comes: its start, its score before the first update, and what is learned."
     begun = begin_task(model, name, load_task_split(name, "train", model))
-    before = evaluate(model, {name: rows}, batch_size=200).tasks[name]["accuracy"]
+    before = evaluate(model, {name: rows}, batch_size=200).of(name)
     who, recipe = CONTINUAL[one.contender], dict(setting_of(CONTINUAL[one.contender].method).recipe)
     rates = {k: recipe[k] for k in ("learning_rate", "rates") if k in recipe}
     learn_task(model, name, who.keep, steps=one.steps, seed=one.seed, progress=False, **rates, **who.more)

@@ -30,6 +30,7 @@ from ..core.files import asset, publish, read_json, write_json
 from ..core.generators import TaskFeatures, TaskLike
 from ..core.model import AdaptedModel, adapt
 from ..data.benchmarks import task, task_names
+from ..data.metrics import average_tasks
 from ..data.task_features import describe_tasks
 from ..data.tokens import TaskSplit, load_task_split
 
@@ -175,21 +176,21 @@ def rows_of(model: AdaptedModel, names: Sequence[str], split: str, examples: int
 
 
 def majority_score(rows: TaskSplit) -> float:
-    "Accuracy of the most frequent answer of the task's training rows."
+    "The score of the most frequent answer of the task's training rows; where nothing can be correlated with it, zero."
     (answer, _), = Counter(rows.task.load("train")["target"]).most_common(1)
-    return float(rows.task.score([answer] * len(rows.rows), rows.rows)["accuracy"])
+    return average_tasks({rows.task.name: rows.task.score([answer] * len(rows.rows), rows.rows)})
 
 # %% ../../nbs/experiments/18_described_study.ipynb #01c0461d
 def scores_by_way(model: AdaptedModel, features: TaskFeatures, rows: Mapping[str, TaskSplit], seed: int,
                   ways: Sequence[str] = DESCRIBED_WAYS) -> dict[str, Any]:
-    "Accuracy, and share of readable answers, of every way to act as tasks that were not trained: {way: {task: percent}}."
+    "Score, and share of readable answers, of every way to act as tasks that were not trained: {way: {task: percent}}."
     found: dict[str, Any] = {"scores": {way: {} for way in ways}, "readable": {way: {} for way in ways}}
     for name, split in rows.items():
         for way in ways:
             if (like := described_as(model, features, name, way, seed)) is None:
                 continue
             one = evaluate(model, {name: split}, like, batch_size=200)
-            found["scores"][way][name] = one.tasks[name]["accuracy"]
+            found["scores"][way][name] = one.of(name)
             found["readable"][way][name] = 100 * (1 - one.unreadable[name] / len(split.rows))
     return found
 
@@ -198,7 +199,7 @@ def own_scores(model: AdaptedModel, rows: Mapping[str, TaskSplit], way: str) -> 
     "The same of a model that needs no description, as itself."
     one = evaluate(model, rows, batch_size=200)
     readable = {name: 100 * (1 - one.unreadable[name] / len(split.rows)) for name, split in rows.items()}
-    return {"scores": {way: {name: one.tasks[name]["accuracy"] for name in rows}}, "readable": {way: readable}}
+    return {"scores": {way: {name: one.of(name) for name in rows}}, "readable": {way: readable}}
 
 
 def judged(one: DescribedCell, model: AdaptedModel, features: TaskFeatures) -> dict[str, Any]:
@@ -339,7 +340,7 @@ def described_table(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
         ways, readable, found = scores_of_ways(own), scores_of_ways(own, "readable"), against_description(own)
         stars = dict(zip(found, ["*" if p < 0.05 else "" for p in holm([one.p for one in found.values()])], strict=True))
         for way, scores in ways.items():
-            row = {"world": world, "method": method, "answered by": ROWS[way], "accuracy": seed_means(scores)}
+            row = {"world": world, "method": method, "answered by": ROWS[way], "score": seed_means(scores)}
             row["readable"] = seed_means(readable[way]) if way in readable else ""
             if one := found.get(way):
                 row |= {"description ahead by": f"{one.difference:+.1f}{stars[way]}"}
@@ -378,7 +379,7 @@ def described_sentences(records: Sequence[Mapping[str, Any]]) -> str:
 
 # %% ../../nbs/experiments/18_described_study.ipynb #0782fe42
 def described_picture(records: Sequence[Mapping[str, Any]]) -> "go.Figure":
-    "Mean accuracy on tasks that were left out, by what the model acted as; a colour for each study."
+    "Mean score on tasks that were left out, by what the model acted as; a colour for each study."
     import plotly.graph_objects as go
 
     figure, colours = go.Figure(), list(OKABE_ITO.values())
@@ -388,4 +389,4 @@ def described_picture(records: Sequence[Mapping[str, Any]]) -> "go.Figure":
         shown = {"text": [f"{value:.0f}" for value in x], "marker_color": colours[place % len(colours)]}
         figure.add_bar(y=[ROWS[way] for way in ways], x=x, orientation="h", name=f"{world}, {method}", **shown)
     figure.update_yaxes(autorange="reversed").update_xaxes(range=[0, 100])
-    return styled(figure, "Tasks that were left out: their description, and controls", "mean accuracy on test rows", "")
+    return styled(figure, "Tasks that were left out: their description, and controls", "mean score on test rows", "")
