@@ -165,7 +165,8 @@ class _Handler(BaseHTTPRequestHandler):
         api = parts[0] == "api"
         parts = parts[1:] if api else parts
         kind = parts.pop(0) if parts and parts[0] in ("datasets", "models") else "models"
-        repository, rest = self.hub.repository(kind, "/".join(parts[:2])), parts[2:]
+        words = 1 if parts[1:2] and parts[1] in ("resolve", "revision", "tree") else 2  # t5-base has no owner
+        repository, rest = self.hub.repository(kind, "/".join(parts[:words])), parts[words:]
         if repository is None:
             self.refuse("RepoNotFound", "Repository not found")
         elif len(rest) > 1 and rest[1] not in ("main", repository.commit()):
@@ -273,7 +274,7 @@ def write_data_set(root: Path, name: str, config: str, **rows: int) -> Path:
     return folder
 
 
-def write_model(root: Path, name: str) -> Path:
+def write_model(root: Path, name: str, width: int = 16) -> Path:
     "A T5 of one layer with its tokenizer, as `save_pretrained` writes them."
     import torch
     from transformers import T5Config, T5ForConditionalGeneration
@@ -282,7 +283,7 @@ def write_model(root: Path, name: str) -> Path:
     torch.manual_seed(0)
     config = T5Config(
         vocab_size=320,
-        d_model=16,
+        d_model=width,
         d_kv=8,
         d_ff=32,
         num_layers=1,

@@ -137,7 +137,7 @@ WORLDS = ("nano", "nano-many", "real data", "counting", "benchmark")
 # %% ../../nbs/experiments/13_claim_effects.ipynb #68a2607a
 def world_of(run: Measured) -> str:
     "The world that a run is of; empty for none, such as a backbone without pretraining."
-    kinds = {"nano" if task in tasks("nano") else "nano-many" if task.startswith(MANY_PREFIX) else "" for task in run.scores}
+    kinds = {"nano" if task.startswith(NANO_PREFIX) else "nano-many" if task.startswith(MANY_PREFIX) else "" for task in run.scores}
     if run.backbone == "nano" and len(kinds) == 1:
         return kinds.pop()
     return "real data" if kinds == {""} and run.backbone != "random" else ""

@@ -34,7 +34,7 @@ def models_in(source: str | Path) -> list[tuple[str, str]]:
     "Checkpoints and finished runs at a place: (what to load, how to call it)."
     folder = Path(source)
     if is_shipped(source) or not folder.is_dir():
-        return [(name, name) for name in dict.fromkeys([str(source), *(SHIPPED_RUNS if is_shipped(source) else ())])]
+        return [(str(source), str(source))]
     if (folder / "model").is_dir():
         return [(str(source), folder.name)]
     runs = [(str(run.path), str(run.path.relative_to(folder))) for run in find_runs(folder) if (run.path / "model").is_dir()]
@@ -47,6 +47,12 @@ def models_in(source: str | Path) -> list[tuple[str, str]]:
         wanted = "model.save(folder) and hl.train(run_dir=...) write them"
         raise FileNotFoundError(f"'{source}' holds no checkpoint and no finished run: {wanted}")
     return found
+
+
+def offered_models(source: str | Path) -> list[tuple[str, str]]:
+    "What a page offers: the models at a place, and beside a shipped one the other shipped ones."
+    beside = [(name, name) for name in SHIPPED_RUNS if is_shipped(source) and name != source]
+    return models_in(source) + beside
 
 
 def facts_of(model: AdaptedModel, source: str) -> str:
@@ -140,7 +146,7 @@ class Dashboard(ipywidgets.Box):
         self.header = Header(self)
         try:
             given = isinstance(source, AdaptedModel) or source == "toy"
-            choices = [("", "this model")] if given else models_in(source)  # type: ignore[arg-type]
+            choices = [("", "this model")] if given else offered_models(source)  # type: ignore[arg-type]
             self.header.choices = [list(c) for c in choices]
             self.header.chosen = choices[0][0]
             self.look_at(toy_model() if source == "toy" else source if isinstance(source, AdaptedModel) else choices[0][0])

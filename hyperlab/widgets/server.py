@@ -19,6 +19,7 @@ from weakref import WeakSet
 from jupyter_client.session import utcnow
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from tornado.httputil import HTTPServerRequest
+from tornado.ioloop import IOLoop
 from tornado.routing import AnyMatches, Matcher, Rule
 from tornado.web import RequestHandler
 from traitlets import List, Unicode
@@ -81,7 +82,7 @@ def first_screen(source: str) -> dict[str, Any]:
 
 # %% ../../nbs/widgets/08_server.ipynb #cfb8b85e
 SETTINGS = {
-    "Voila": {"ip": "localhost"},
+    "Voila": {"ip": "localhost", "log_level": "WARN"},
     "VoilaConfiguration": {
         "template": "hyperlab",  # a page that asks for nothing outside
         "preheat_kernel": True,
@@ -142,6 +143,11 @@ class DashboardServer(Voila):
         config = Config(SETTINGS)
         config.VoilaConfiguration.resources = {"first_screen": first_screen(os.environ.get("HYPERLAB_SOURCE", "nano"))}
         super().__init__(**({"config": config} | options))
+
+    def start(self) -> None:
+        "Serve, and say where as soon as the page can be opened."
+        IOLoop.current().add_callback(lambda: print(f"The dashboard is at {self.display_url} (Ctrl+C stops it)", flush=True))
+        super().start()
 
     def init_handlers(self) -> list[Rule]:
         "Voilà's handlers, for requests to a name of this server."

@@ -67,7 +67,7 @@ def test_killed_and_started_again(tmp_path: Path) -> None:
     text = shown(tmp_path / "out.ipynb")
     for wanted in ("toy-pet", "application/vnd.plotly.v1+json", "trained per task", "loss"):
         assert wanted in text
-    assert "step/s" in text or "s/step" in text
+    assert f"{SMALL['steps']} of {SMALL['steps']} steps" in text, "one line of progress, at its end"
 
 
 def test_unknown_name_is_refused(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ NOT_RUN = {
     r"--on ray": "a cluster: tests/serving/test_on_ray.py starts one",
     r"pack_fits|pack_many|pack_described|pack_continual": "needs the runs of the hours before it",
 }
-TRAINS, SERVES = "trains", r"at (http://\S+)"
+TRAINS, SERVES = "trains", r" at (http://\S+)"
 # What shows that a command which goes on for long does what it should; any other has to come to its end
 LONG = {
     r"nbs/(train|pretrain|ablations|lowresource|reproduce|tune|fewshot|first_run|first_run_eight)\.ipynb": TRAINS,
@@ -123,7 +123,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalHub]:
     "A hub with T5s of one layer under the names that the pages use, and generated rows for the tasks that they name."
     root = tmp_path_factory.mktemp("hub")
     for name in ("google/flan-t5-base", "google/flan-t5-small", "google-t5/t5-base", "t5-base"):
-        write_model(root, name)
+        write_model(root, name, width=64)
     for name in ("cola", "sst2", "mrpc", "qqp", "stsb", "mnli", "qnli", "rte", "cb", "scitail", "trec"):
         write_benchmark(root, name)
     with LocalHub(root) as server:
@@ -162,6 +162,7 @@ def clone(hub: LocalHub, tmp_path: Path) -> Clone:
     (folder / ".venv").symlink_to(sys.prefix)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     extra = {"PATH": path, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1", "EDITOR": "true"}
+    extra["MAKEFLAGS"] = "--old-file=.venv/.ready"  # never install this copy into the environment of the tests
     return Clone(folder, hub.environment(tmp_path / "home", **extra, HYPERLAB_CACHE=str(tmp_path / "cache")))
 
 
