@@ -7,9 +7,11 @@ __all__ = ['main']
 
 # %% ../nbs/serving/07_command.ipynb #f8a37bd6
 import argparse
+import html
 import importlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -81,15 +83,44 @@ def workbook_options(command: str) -> argparse.ArgumentParser:
     return parser
 
 # %% ../nbs/serving/07_command.ipynb #7eb60226
+PAGE_LOOK = """<style>
+body.jp-Notebook { max-width: 980px; margin: 0 auto; padding: 12px 16px 40px; overflow-x: hidden; }
+body.jp-Notebook pre { white-space: pre; overflow-x: auto; }
+body.jp-Notebook .jp-MarkdownOutput pre { white-space: pre-wrap; }
+body.jp-Notebook img { max-width: 100%; height: auto; }
+@media (prefers-color-scheme: dark) {
+  :root { --jp-layout-color0: #161616; --jp-layout-color1: #1f1f1f; --jp-layout-color2: #2b2b2b; --jp-border-color1: #4a4a4a;
+    --jp-content-font-color0: #ececec; --jp-content-font-color1: #e0e0e0; --jp-content-font-color2: #b8b8b8;
+    --jp-ui-font-color1: #e0e0e0;
+    --jp-content-link-color: #7cc4f0; --jp-cell-editor-background: #1f1f1f; --jp-rendermime-table-row-background: #262626; }
+  body.jp-Notebook { background: var(--jp-layout-color0); color: var(--jp-content-font-color1); }
+  body.jp-Notebook .jp-OutputArea img { background: #fff; border-radius: 6px; }
+}
+</style>"""
+UNSAID = "No description has been provided for this image"  # what nbconvert says of a picture
+
+
+def picture_words(notebook: Any) -> list[str]:
+    "What is said of each picture that cells show, in order."
+    shown = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
+    return [str(data.get("text/plain", "")) for data in shown if any(kind.startswith("image/") for kind in data)]
+
+
 def report_page(executed: Path, page: Path, pictures: Path) -> Path:
     "Write an executed notebook as a page that needs neither kernel nor network; its text's pictures lie in `pictures`."
+    import nbformat
     from nbconvert import HTMLExporter
 
+    notebook = nbformat.read(executed, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if "of-another-run" not in cell.metadata.get("tags", [])]
     exporter = HTMLExporter(embed_images=True, exclude_input=True, exclude_input_prompt=True, exclude_output_prompt=True)
     for outside in ("require_js_url", "jquery_url", "mathjax_url", "mermaid_js_url", "jupyter_widgets_base_url"):
         setattr(exporter, outside, "")
-    html, _ = exporter.from_filename(str(executed), resources={"metadata": {"path": str(pictures)}})
-    publish(page, html.encode())
+    text, _ = exporter.from_notebook_node(notebook, {"metadata": {"path": str(pictures), "name": executed.stem.replace("_", " ")}})
+    for words in picture_words(notebook):
+        text = text.replace(UNSAID, html.escape(words), 1)
+    text = re.sub(r'<a href="(?!#|https?:)[^"]*">(.*?)</a>', r"\1", text)
+    publish(page, text.replace("</head>", f"{PAGE_LOOK}</head>", 1).encode())
     return page
 
 

@@ -1,5 +1,6 @@
 """Pages in a real browser, and the servers they come from."""
 
+import json
 import os
 import shutil
 import socket
@@ -107,6 +108,15 @@ class Watched:
             target.screenshot(path=str(Path(SHOTS) / f"{name}.png"), **({} if selector else {"full_page": True}))
 
 
+def grave_findings(seen: Watched) -> list[str]:
+    "What axe-core calls serious or critical on a page."
+    from axe_playwright_python.sync_playwright import Axe
+
+    violations = Axe().run(seen.page, options={"resultTypes": ["violations"]}).response["violations"]
+    grave = [v for v in violations if v["impact"] in ("serious", "critical")]
+    return [f"{v['id']}: {node['html'][:150]} {node['failureSummary'][:200]}" for v in grave for node in v["nodes"]]
+
+
 def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
@@ -144,6 +154,31 @@ def voila(folder: Path, *options: str, **environment: str) -> Iterator[str]:
     command, path = [*command, "--no-browser", f"--port={port}", *options], "/voila/static/voila.js"
     with served(command, port, path, folder, JUPYTER_PATH=str(TEMPLATES), **environment) as address:
         yield address
+
+
+@contextmanager
+def jupyterlab(folder: Path) -> Iterator[str]:
+    "JupyterLab on the notebooks of a folder."
+    settings = folder / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}))
+    port = free_port()
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--allow-root", "--expose-app-in-browser"]
+    command += ["--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={folder}"]
+    with served(command, port, "/api", folder, JUPYTERLAB_SETTINGS_DIR=str(folder / "settings")) as address:
+        yield address
+
+
+def run_all_cells(seen: Watched) -> None:
+    "Run all cells, once there is a kernel; while the notebook is being opened the command does nothing, so it is given again."
+    # Without a kernel, the command would ask for one in a dialog, which then has the keyboard
+    seen.page.wait_for_function("window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+    prompts = seen.page.locator(".jp-CodeCell .jp-InputPrompt")
+    for _ in range(20):
+        seen.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        seen.page.wait_for_timeout(3000)
+        if any("*" in text for text in prompts.all_text_contents()):
+            break
 
 
 def say(capsys: pytest.CaptureFixture[str], line: str) -> None:

@@ -219,10 +219,9 @@ def draw_instances(
     coloured = colouring(labels, most=16 if count <= 5000 else 8)
     whose = f" of data sets {of}" if of and not wanted.missing else ""
     said = f"{between_labels(values, labels):.0%} of the spread is between colours. {count:,} inputs{whose}."
-    few = rows if count <= FEW else rows[:0]
-    names = [f"{found.tasks[i]} {i}" for i in few]
-    details = [about_input(found, texts, int(i)) for i in few]
-    facts = {"count": count, "names": names, "marks": [""] * len(names), "details": details}
+    words = words_of_inputs(found, texts, rows if count <= FEW else rows[:0])
+    names = words["names"]
+    facts = {"count": count, "marks": [""] * len(names)} | words
     return Drawing({
         "title": f"Instance embeddings, {LAYOUTS[how]}, coloured by {colour}: {said}",
         "warning": wanted.missing + flat.warning,
@@ -237,3 +236,8 @@ def draw_instances(
 def about_input(found: Instances, texts: Sequence[str], i: int) -> str:
     "What hovering says of an input."
     return f"{found.tasks[i]} → “{found.answers[i]}” {texts[i][:140] if i < len(texts) else ''}"
+
+
+def words_of_inputs(found: Instances, texts: Sequence[str], rows: np.ndarray) -> dict[str, list[str]]:
+    "The name of each input, and what hovering says of it."
+    return {"names": [f"{found.tasks[i]} {i}" for i in rows], "details": [about_input(found, texts, int(i)) for i in rows]}

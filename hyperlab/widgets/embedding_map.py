@@ -16,7 +16,7 @@ import traitlets
 
 from ..analysis.interpolation import normalised
 from hyperlab.analysis.maps import (
-    LAYOUTS, Drawing, Wanted, chosen_sites, draw_instances, draw_tasks, place_mixture, wanted_inputs, wanted_tasks,
+    LAYOUTS, Drawing, Wanted, chosen_sites, draw_instances, draw_tasks, place_mixture, wanted_inputs, wanted_tasks, words_of_inputs,
 )
 from ..analysis.probes import Instances
 from ..analysis.similarity import nearest_points
@@ -38,6 +38,7 @@ FIGURES: dict[str, dict[str, Any]] = {
 START = {"how": "pca", "dims": 2, "stack": None, "layer": None, "place": None, "figure": "", "of": ""}
 LEAST = {"pca": 1, "tsne": 4, "umap": 15}  # points from which a layout makes sense
 AT_ONCE = 300  # points up to which t-SNE is a matter of a second
+WORDS = 5000  # points up to which a saved page carries their texts: at most about a megabyte
 
 # %% ../../nbs/widgets/03_embedding_map.ipynb #5d76f8fb
 CHOICES = {"z": "task embedding z", "I": "what the heads read, I", "weights": "the weights", "instances": "inputs"}
@@ -233,6 +234,15 @@ class EmbeddingMap(Panel):
             return [i, facts["names"][i], "", facts["details"][i]]
         at = int(rows[i])
         return [i, self.instances.tasks[at], self.instances.answers[at], self.texts[at] if at < len(self.texts) else ""]
+
+    def told_when_saved(self) -> dict[str, Any]:
+        "The words of inputs, which a live page asks for one by one; of as many as a saved page should carry."
+        rows = self.drawing.wanted.rows if self.drawing is not None else None
+        if self.instances is None or rows is None:
+            return {}
+        if len(rows) > WORDS:
+            return {"points": self.points | {"told": WORDS}}
+        return {"points": self.points | words_of_inputs(self.instances, self.texts, rows)}
 
     def settings(self) -> str:
         "What is drawn, for the head of a saved page."

@@ -110,6 +110,10 @@ class Panel(anywidget.AnyWidget):
         "What a saved page says of the choices behind a panel, in a line; empty where there are none."
         return ""
 
+    def told_when_saved(self) -> dict[str, Any]:
+        "Traits that a saved page has otherwise, since no kernel answers there."
+        return {}
+
     def save_html(self, path: str | Path, title: str = "") -> Path:
         "Write what the panel shows, when all work under way is done, as one file that needs neither kernel nor network."
         self.finish()
@@ -191,7 +195,7 @@ SKIPPED = ("layout", "tabbable", "tooltip", "comm", "keys", "asked", "answered",
 def saved_state(panel: Panel) -> dict[str, Any]:
     "What a panel shows, as JSON can hold it."
     names = [name for name in panel.traits(sync=True) if not name.startswith("_") and name not in SKIPPED]
-    return {name: plain(getattr(panel, name)) for name in names}
+    return {name: plain(getattr(panel, name)) for name in names} | panel.told_when_saved()
 
 
 def standing_alone(panel: Panel) -> str:

@@ -329,11 +329,16 @@ class TaskMixer(Panel):
         if asked.get("pair"):
             self.choose_pair(list(asked["pair"]))
         if asked.get("presets"):
-            self.then("reading examples", example_work(self, [n for n in self.trained if at_hand(n)][:24]))
+            self.then("reading examples", example_work(self, self.offered()))
         if asked.get("sides") and self.held:
             self.then("asking both mixtures", side_work(self))
         if asked.get("path"):
             self.score_path()
+
+    def offered(self) -> list[str]:
+        "Tasks whose examples are offered: those of the mixture first, and not too many."
+        names = dict.fromkeys([*origins(list(self.mixture), self.kept), *self.trained])
+        return [name for name in names if at_hand(name)][:24]
 
     def then(self, what: str, work: Steps) -> None:
         "Begin long work when what is under way is done."

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import numpy as np
 import pytest
 import torch
 
 import hyperlab as hl
+from hyperlab.core import vector_history
 from hyperlab.nano.toy import toy_backbone, toy_tasks, toy_tokenizer
-from toy_runs import forked, outcome
+from hyperlab.training.run_folder import load_weights
+from toy_runs import forked, outcome, toy_model, toy_run
 
 datasets.disable_progress_bars()
 KILLS = 8 if os.environ.get("HYPERLAB_LONG") else 1
@@ -73,3 +76,45 @@ def test_killed_and_resumed_is_the_run_that_was_left_alone(method: str, tmp_path
             assert outcome(run(method, folder)) == outcome(whole)
     print(f"{method}: {kills} kills, all equal")
     assert kills == KILLS
+
+
+def killed_while_vectors_are_written(folder: Path, step: int) -> None:
+    "Run in another process that dies with the vectors of a step half written, under their own name."
+
+    def work() -> None:
+        whole = vector_history.publish
+
+        def half(path: Path, data: bytes) -> None:
+            if path.name == f"step-{step:08d}.safetensors":
+                path.write_bytes(data[: len(data) // 2])
+                os.kill(os.getpid(), signal.SIGKILL)
+            whole(path, data)
+
+        vector_history.publish = half
+        toy_run(folder, save_every=4)
+
+    child = forked(work)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+def test_kept_vectors_of_a_killed_run_go_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    whole, folder = toy_run(tmp_path / "whole", save_every=4), tmp_path / "killed"
+    killed_while_vectors_are_written(folder, 10)
+    assert list(vector_history.kept_vectors(folder)) == [0, 2, 4, 6, 8, 10]
+    with pytest.warns(UserWarning, match=r"step-00000010.safetensors' is damaged and is left out"):
+        assert list(vector_history.read_vectors(folder)) == [0, 2, 4, 6, 8]
+    resumed = toy_run(folder, save_every=4)  # from step 8: the half is written anew
+    assert outcome(resumed) == outcome(whole)
+    steps, again = vector_history.read_vectors(whole.path), vector_history.read_vectors(folder)
+    assert list(steps) == list(range(0, 17, 2))
+    for step, (tasks, values) in steps.items():
+        assert again[step][0] == tasks and all(np.array_equal(again[step][1][name], v) for name, v in values.items()), step
+
+
+def test_a_map_leaves_out_half_written_vectors_with_a_word(tmp_path: Path) -> None:
+    run, model = toy_run(tmp_path / "run"), toy_model()
+    load_weights(run.path / "model", model)
+    path = vector_history.kept_vectors(run.path)[6]
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.warns(UserWarning, match=r"step-00000006.safetensors' is damaged and is left out"):
+        assert hl.EmbeddingMap(model, history=run).steps == [0, 2, 4, 8, 10, 12, 14, 16]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served_pages import Watched, chromium, voila
+from served_pages import Watched, chromium, grave_findings, voila
 from toy_runs import forked, toy_model, toy_run
 
 import hyperlab as hl
@@ -135,8 +135,6 @@ def test_the_frontier_and_the_line_to_copy(browser: Any, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser: Any, runs: Path, tmp_path: Path, scheme: Any) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
     board = hl.dashboard(toy_model().eval(), runs, examples=8)
     board.board.open_run("adapter-dagger-0")
     board.board.compare("adapter-dagger-0", "hyperformer++-0")
@@ -144,14 +142,12 @@ def test_axe_finds_nothing_serious(browser: Any, runs: Path, tmp_path: Path, sch
     board.methods.asked = {"number": 1, "shown": {"open": "full"}}
     seen = shown(browser, tmp_path, board.report(), color_scheme=scheme)
     seen.page.wait_for_selector(".hl-inspector canvas.hl-heat")
-    found = [v for v in Axe().run(seen.page).response["violations"] if v["impact"] in ("serious", "critical")]
-    assert not found, "\n".join(f"{v['id']}: {n['html'][:150]} {n['failureSummary'][:200]}" for v in found for n in v["nodes"][:4])
+    found = grave_findings(seen)
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_on_the_live_page(browser: Any, runs: Path, tmp_path: Path, scheme: Any) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
     with voila(tmp_path, HYPERLAB_SOURCE="toy", HYPERLAB_RUNS=str(runs)) as address:
         seen = Watched(browser, color_scheme=scheme)
         seen.page.goto(address, wait_until="commit")
@@ -159,10 +155,9 @@ def test_axe_finds_nothing_serious_on_the_live_page(browser: Any, runs: Path, tm
         seen.page.wait_for_selector(".hl-methods [data-point]")
         seen.page.get_by_role("button", name="adapter-dagger-0", exact=True).click()
         seen.page.wait_for_selector(".hl-part-one tr[data-verdict]")
-        response = Axe().run(seen.page, options={"resultTypes": ["violations"]}).response
-        found = [v for v in response["violations"] if v["impact"] in ("serious", "critical")]
+        found = grave_findings(seen)
         seen.keep(f"live-{scheme}")
-        assert not found, "\n".join(f"{v['id']}: {n['html'][:150]} {n['failureSummary'][:200]}" for v in found for n in v["nodes"])
+        assert not found, "\n".join(found)
         seen.page.keyboard.press("Tab")
         ring = "getComputedStyle(document.activeElement).outlineStyle"
         assert seen.page.evaluate(ring) != "none", "the focus can be seen"

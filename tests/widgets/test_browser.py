@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import statistics
 import struct
@@ -19,7 +20,7 @@ import numpy as np
 import psutil
 import pytest
 import torch
-from served_pages import ROOT, SHOTS, SOURCE, Watched, chromium, free_port, say, served, voila
+from served_pages import ROOT, SHOTS, SOURCE, Watched, chromium, jupyterlab, run_all_cells, say, voila
 from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
@@ -204,15 +205,8 @@ def test_an_empty_folder_is_a_sentence_and_not_a_traceback(browser: Any, tmp_pat
 
 
 def run_cells(seen: Watched) -> None:
-    "Run all cells, once there is a kernel; while the notebook is being opened the command does nothing, so it is given again."
-    # Without a kernel, the command would ask for one in a dialog, which then has the keyboard
-    seen.page.wait_for_function("window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
-    prompts = seen.page.locator(".jp-CodeCell .jp-InputPrompt")
-    for _ in range(20):
-        seen.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        seen.page.wait_for_timeout(3000)
-        if any("*" in text for text in prompts.all_text_contents()):
-            break
+    "Run all cells of the dashboard's notebook."
+    run_all_cells(seen)
     seen.page.wait_for_selector(".hl-mixer:not(.hl-asleep) canvas.hl-heat")
 
 
@@ -231,13 +225,7 @@ def restart_kernel(seen: Watched) -> None:
 
 def test_jupyterlab_moves_by_keyboard(browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copy(ROOT / "nbs" / "dashboard.ipynb", tmp_path)
-    settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True)
-    (settings / "notification.jupyterlab-settings").write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}))
-    port = free_port()
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--allow-root", "--expose-app-in-browser"]
-    command += ["--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={tmp_path}"]
-    with served(command, port, "/api", tmp_path, JUPYTERLAB_SETTINGS_DIR=str(tmp_path / "settings")) as address:
+    with jupyterlab(tmp_path) as address:
         seen = Watched(browser)
         seen.page.goto(f"{address}/lab/tree/dashboard.ipynb", wait_until="commit")
         seen.page.wait_for_function("window.jupyterapp !== undefined")
@@ -494,6 +482,29 @@ def test_a_crowd_lets_the_page_scroll_shows_density_and_follows_the_theme(browse
     seen.until(lambda: seen.fact("map", "drawn") != drawn)
     seen.keep("density")
     assert seen.clean(), (seen.errors, seen.outside)
+
+
+def test_a_saved_crowd_tells_its_texts_or_why_not(browser: Any, tmp_path: Path) -> None:
+    texts = [f"the {i}th sentence" for i in range(6000)]
+    inputs = lambda n: Instances(torch.randn(n, 8), ["a", "b"] * (n // 2), ["yes"] * n, texts[:n])
+    shown = {"what": "instances", "colour": "task"}
+    few, many = (hl.EmbeddingMap(toy_model().eval(), instances=inputs(n)) for n in (400, 6000))
+    few.choose(shown)
+    seen, canvas = opened(browser, tmp_path, few), ".hl-map .hl-plane canvas"
+    assert (tmp_path / "panel.html").stat().st_size < 300_000
+    seen.page.locator(canvas).focus()
+    seen.page.keyboard.press("Enter")
+    assert re.search(r"the \d+th sentence", seen.page.locator(".hl-told").inner_text())
+    box, at = seen.page.locator(canvas).bounding_box(), seen.page.locator(".hl-chosen").bounding_box()
+    seen.page.mouse.move(box["x"] + 3, box["y"] + 3)
+    seen.page.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
+    assert re.search(r"the \d+th sentence", seen.page.locator(".hl-map .hl-tip").text_content() or "")
+    many.choose(shown)
+    crowd = opened(browser, tmp_path, many)
+    crowd.page.locator(canvas).focus()
+    crowd.page.keyboard.press("Enter")
+    assert "keeps the texts of at most 5,000 points, and here are 6,000" in crowd.page.locator(".hl-told").inner_text()
+    assert seen.clean() and crowd.clean(), (seen.errors, crowd.errors)
 
 
 def test_a_slider_of_the_map_stays_under_the_hand(browser: Any, dashboard: str) -> None:

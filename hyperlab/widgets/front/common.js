@@ -118,9 +118,28 @@ function onThemeChange(root, redraw) {
   new MutationObserver(() => requestAnimationFrame(redraw)).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name", "class"] });
 }
 
+// Beyond this many tasks, lists of them are grouped and searched, and their names lose the word that they all begin with.
+const CROWD = 12;
+function briefly(names) {
+  const heads = new Map(), head = (name) => name.slice(0, name.search(/[-/_]/) + 1);
+  for (const name of names) heads.set(head(name), 1 + (heads.get(head(name)) ?? 0));
+  const [most, count] = [...heads].sort((p, q) => q[1] - p[1])[0] ?? ["", 0], cut = (name) => (name.startsWith(most) ? name.slice(most.length) : name);
+  return names.length > CROWD && count > 0.75 * names.length && new Set(names.map(cut)).size === names.length ? cut : (name) => name;
+}
+// Tasks as options of a list: saved and described ones say so, and many are grouped by family.
+function taskOptions(tasks, words = (name) => name) {
+  const brief = briefly(tasks.map((t) => t.name));
+  return tasks.map((t) => [t.name, words(brief(t.name)) + (t.added ? (t.parts ? " (saved mixture)" : " (described)") : ""), tasks.length > CROWD ? t.family : null]);
+}
+
+// A list to choose from: values, or [value, words, group].
 function choice(label, options, value, change) {
-  const box = h("select", { "aria-label": label, onchange: () => change(box.value) },
-    options.map((o) => { const [v, t] = Array.isArray(o) ? o : [o, o]; return h("option", { value: v, selected: v === value }, t); }));
+  const box = h("select", { "aria-label": label, onchange: () => change(box.value) }), groups = new Map();
+  for (const o of options) {
+    const [v, t, group] = Array.isArray(o) ? o : [o, o], made = h("option", { value: v, selected: v === value }, t);
+    if (group && !groups.has(group)) { groups.set(group, h("optgroup", { label: group })); box.append(groups.get(group)); }
+    (groups.get(group) ?? box).append(made);
+  }
   return box;
 }
 

@@ -4,8 +4,8 @@ function render({ model, el }) {
   const { root, body, sub, line: kernel } = panel(model, el, "inspector", "Inside the generated adapter", "");
   let zoom = "fit", map = "diverging", off = [...model.get("off")], other = null, rows = false;
   const grid = h("div"), pictures = h("div"), spectrum = h("div"), over = h("div"), units = h("div"), switches = h("div"), patch = h("div"), tools = h("div", { class: "hl-row" }), scale = h("span");
-  const inWords = (mixture) => { const parts = Object.entries(mixture); return parts.length === 1 ? parts[0][0] : parts.map(([n, w]) => `${two(w)} ${n}`).join(" + "); };
-  const option = (task) => [task.name, task.added ? `${task.name} (${task.parts ? "saved mixture" : "described"})` : task.name], working = () => Boolean(model.get("working")?.what);
+  const inWords = (mixture) => { const parts = Object.entries(mixture); return parts.length === 1 ? parts[0][0] : parts.map(([n, w]) => `${two(w)} ${briefly(model.get("tasks").map((t) => t.name))(n)}`).join(" + "); };
+  const working = () => Boolean(model.get("working")?.what);
   receiveFiles(model);
 
   // A table of sites: rows are stack and place, columns are layers
@@ -171,7 +171,7 @@ function render({ model, el }) {
     const names = model.get("tasks"), found = model.get("patch"), mixture = model.get("mixture");
     other ??= names.find((t) => !(t.name in mixture))?.name ?? "";
     const go = h("button", { class: "hl-main", disabled: working(), onclick: () => kernel.ask({ patch: { other, rows } }) }, "Change site by site");
-    const orders = h("div", { class: "hl-row hl-live", style: "margin-bottom:4px" }, choice("put in the adapter of", [...names.map((t) => [t.name, `put in ${option(t)[1]}`]), ["", "put in no adapter"]], other, (v) => { other = v; }),
+    const orders = h("div", { class: "hl-row hl-live", style: "margin-bottom:4px" }, choice("put in the adapter of", [["", "put in no adapter"], ...taskOptions(names, (n) => `put in ${n}`)], other, (v) => { other = v; }),
       choice("measured on", [["", "on the text"], ["rows", "on validation rows"]], rows ? "rows" : "", (v) => { rows = Boolean(v); }), go);
     const effects = found.effects ?? [], [low, high] = extent(effects.map((x) => x.change)), limit = Math.max(Math.abs(low), Math.abs(high), 1e-6), ground = groundOf(root);
     const cell = (effect) => {
@@ -211,8 +211,8 @@ function render({ model, el }) {
     const exports = (kind) => h("button", { class: "hl-live", "aria-label": `save all weights as ${kind}`, onclick: () => kernel.ask({ export: kind }) }, kind);
     const image = h("button", { "aria-label": "save the matrices as a PNG image", onclick: () => drawnImage().toBlob((blob) => download(`${model.get("site")}.png`, [blob], "image/png")) }, "PNG");
     const shown = h("div", { class: "hl-row hl-live", style: "margin:0" },
-      choice("task or mixture", [...(only ? [] : [["", inWords(mixture)]]), ...all.map(option)], only, (v) => { if (v) kernel.ask({ task: v }); }),
-      choice("compare with", [["", "no comparison"], ...all.map((t) => [t.name, `minus ${option(t)[1]}`])], model.get("against"), (v) => kernel.ask({ against: v })));
+      choice("task or mixture", [...(only ? [] : [["", inWords(mixture)]]), ...taskOptions(all)], only, (v) => { if (v) kernel.ask({ task: v }); }),
+      choice("compare with", [["", "no comparison"], ...taskOptions(all, (n) => `minus ${n}`)], model.get("against"), (v) => kernel.ask({ against: v })));
     const focused = tools.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
     clear(tools, shown, choice("zoom", [["fit", "zoom: fit"], ["4", "4 pixels"], ["8", "8 pixels"], ["16", "16 pixels"]], zoom, (v) => { zoom = v; drawPictures(); }),
       choice("colours", [["diverging", "blue–orange"], ["grey-safe", "safe in grey"]], map, (v) => { map = v; drawPictures(); drawTokens(); }), scale, h("span", { style: "flex:1" }), image, exports("npz"), exports("safetensors"));

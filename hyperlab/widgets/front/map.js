@@ -1,5 +1,5 @@
 // Where the tasks live: a few points with names as SVG, many as canvas; a ring that can be dragged is the mixture.
-const MANY = 250, CLOUD = 5000, LEVEL = { yaw: -0.5, pitch: 0.35 };
+const MANY = 250, CLOUD = 5000, NAMED = 30, LEVEL = { yaw: -0.5, pitch: 0.35 };
 
 function render({ model, el }) {
   const { root, body, sub, line: kernel } = panel(model, el, "map", "Where the tasks live", "");
@@ -9,6 +9,7 @@ function render({ model, el }) {
   let dragging = false, held = false, lit = null, step = Infinity, view = fresh(), turn = { ...LEVEL }, timer = null, hidden = new Set(), selected = null, near = [], list = {}, found = null, lasso = false, dense = false, query = "";
   let size = { width: 0, height: 0 }, cam = null, places = null, frameAsked = false;
   const facts = () => model.get("points"), count = () => facts().count, dims = () => facts().dims ?? 2, entries = () => model.get("legend"), named = () => Boolean(facts().names?.length);
+  let brief = (name) => name, briefFor = null;
   let codeView = null, codeArray = new Uint16Array(0), coordView = null, coordArray = new Float32Array(0), pathView = null, pathArray = new Float32Array(0);
   const codes = () => { const v = model.get("codes"); if (v !== codeView) { codeView = v; codeArray = whole(v, Uint16Array); } return codeArray; };
   const last = () => { const v = model.get("coordinates"); if (v !== coordView) { coordView = v; coordArray = floats(v); } return coordArray; };
@@ -116,7 +117,7 @@ function render({ model, el }) {
   svg.append(below, dots, above, words);
   const mark = (i) => facts().marks?.[i] || "";
   function node(i) {
-    const { names, details } = facts(), entry = entries()[codes()[i]], kind = mark(i), key = names[i], look = JSON.stringify([i, entry.shape, entry.colour, kind]);
+    const { names, details } = facts(), entry = entries()[codes()[i]], kind = mark(i), key = names[i], size_ = names.length > NAMED ? (size.width < 440 ? 4.2 : 5.2) : 6.2, look = JSON.stringify([i, entry.shape, entry.colour, kind, size_]);
     let made = nodes.get(key);
     if (!made) {
       made = { group: s("g", { class: "hl-point", tabindex: 0, role: "button" }), look: "" };
@@ -132,7 +133,7 @@ function render({ model, el }) {
     made.i = i;
     if (made.look !== look) {
       made.look = look;
-      made.group.replaceChildren(s("circle", { r: 13, fill: "transparent" }), marker(kind === "mixture" ? "pentagon" : entry.shape, 0, 0, 6.2, ink(entry.colour), kind !== ""));
+      made.group.replaceChildren(s("circle", { r: 13, fill: "transparent" }), marker(kind === "mixture" ? "pentagon" : entry.shape, 0, 0, size_, ink(entry.colour), kind !== ""));
       fill(made.group, { "data-group": codes()[i], "data-mark": kind, "aria-label": `${names[i]}, ${entry.name}${kind === "added" ? ", added later" : ""}` }, []);
     }
     if (made.group.parentNode !== dots) dots.append(made.group);
@@ -152,7 +153,7 @@ function render({ model, el }) {
     best?.group.focus();
   }
   function few() {
-    const { names } = facts(), { width, height } = size, n = names.length, spread = floats(model.get("spread")), here = model.get("here"), D = dims(), spots = [], taken = [], code = codes(), axis = model.get("axes"), travelled = atEnd() ? stops().length : step + 1;
+    const { names } = facts(), { width, height } = size, n = names.length, bold = new Set(), spread = floats(model.get("spread")), here = model.get("here"), D = dims(), spots = [], taken = [], code = codes(), axis = model.get("axes"), travelled = atEnd() ? stops().length : step + 1;
     fill(svg, { width, height, "aria-label": `${model.get("title")} Tab reaches every point; arrow keys ${D === 3 ? "turn" : "move"}, plus and minus zoom, 0 shows all.` }, []);
     if (svg.parentElement !== plane) clear(plane, svg, frame, corner, tip);
     for (const [key, made] of nodes) if (names[made.i] !== key || made.i >= n) { made.group.remove(); nodes.delete(key); }
@@ -168,17 +169,26 @@ function render({ model, el }) {
     }
     if (D === 3) under.push(...spokes(axis));
     const ringAt = here.length === D && atEnd() ? [cam.x(here, 0), cam.y(here, 0)] : null;
-    if (ringAt) { taken.push({ x: ringAt[0] - 11, y: ringAt[1] - 11, w: 22, h: 22 }); spots.push({ x: ringAt[0], y: ringAt[1], text: "you are here", keep: true }); }
-    for (const i of selected == null ? visible : [selected, ...near.map(([j]) => j), ...visible.filter((i) => i !== selected && !near.some(([j]) => j === i))]) if (visible.includes(i)) { const [x, y] = at(i); spots.push({ x, y, text: names[i], keep: i === selected }); }
+    if (ringAt) { taken.push({ x: ringAt[0] - 11, y: ringAt[1] - 11, w: 22, h: 22 }); spots.push({ x: ringAt[0], y: ringAt[1], text: "you are here", keep: true }); bold.add("you are here"); }
+    taken.push({ x: width - corner.offsetWidth - 10, y: 0, w: corner.offsetWidth + 10, h: corner.offsetHeight + 8 });
+    if (briefFor !== names) { briefFor = names; brief = briefly(names); }
+    for (const i of namedFirst(visible)) { const [x, y] = at(i), text = brief(names[i]); spots.push({ x, y, text, keep: i === selected }); if (i === selected) bold.add(text); }
     if (travelled && model.get("steps").length > 1) for (const i of visible) {
       const track = model.get("steps").slice(0, travelled).map((_, t) => at(i, moment(t))).filter(([x]) => Number.isFinite(x));
       if (track.length > 1) under.push(polyline(track, { stroke: colourOf(i), "stroke-width": 1.3, opacity: 0.5, class: "hl-track" }));
     }
     if (spread.length && D === 2) for (const i of visible) if (spread.length > 2 * i) { const [x, y] = at(i); under.push(s("ellipse", { cx: x, cy: y, rx: 2 * spread[2 * i] * cam.size, ry: 2 * spread[2 * i + 1] * cam.size, fill: colourOf(i), opacity: 0.12 })); }
     clear(below, under);
-    clear(words, placeLabels(spots, width, height - 20, taken).map((label, i) => label && s("text", { x: label.x, y: label.y, "font-weight": (ringAt && !i) || (selected != null && label.text === names[selected]) ? 600 : 400, "pointer-events": "none" }, label.text)), titles(axis));
+    clear(words, placeLabels(spots, width, height - 20, taken).map((label) => label && s("text", { x: label.x, y: label.y, "font-weight": bold.has(label.text) ? 600 : 400, "pointer-events": "none" }, label.text)), titles(axis));
     drawRing(ringAt);
     drawOver();
+  }
+  // Which points get their names, in this order: all where few are in view, else those that somebody asked for
+  function namedFirst(visible) {
+    const { width, height } = size, asked = selected == null ? [] : [selected, ...near.map(([j]) => j)], mixture = model.get("mixture"), code = codes();
+    const inView = visible.filter((i) => { const [x, y] = at(i); return x >= 0 && y >= 0 && x <= width && y <= height; });
+    const wanted = inView.length <= NAMED ? inView : inView.filter((i) => (mixture[facts().names[i]] ?? 0) > 0.005 || (found != null && found[i]) || lit === code[i]);
+    return [...new Set([...asked, ...wanted])].filter((i) => visible.includes(i));
   }
   const titles = (axis) => (dims() === 3 ? [] : [s("text", { x: 10, y: size.height - 8, class: "hl-title" }, axis[0] ?? ""), s("text", { x: size.width - 10, y: size.height - (size.width < 440 ? 22 : 8), class: "hl-title", "text-anchor": "end" }, axis[1] ?? "")]);
   function spokes(axis) {
@@ -285,7 +295,7 @@ function render({ model, el }) {
   plane.addEventListener("pointermove", (e) => {
     const [px, py] = spot(e);
     if (!from) {
-      if (count() > MANY && e.target === canvas) { const i = nearest(px, py); showTip(px, py, i < 0 ? null : facts().names?.[i] ?? entries()[codes()[i]].name); }
+      if (count() > MANY && e.target === canvas) { const i = nearest(px, py); showTip(px, py, i < 0 ? null : facts().details?.[i] ?? entries()[codes()[i]].name); }
       return;
     }
     if (!from.moved && Math.hypot(px - from.spot[0], py - from.spot[1]) < 5) return;
@@ -338,7 +348,7 @@ function render({ model, el }) {
     const shares = new Map();
     for (const i of chosen) shares.set(codes()[i], 1 + (shares.get(codes()[i]) ?? 0));
     selected = null; near = [];
-    list = { kind: "chosen", count: chosen.length, shares: [...shares].sort((p, q) => q[1] - p[1]), rows: named() ? chosen.map(row) : [], waits: !named() && !model.frozen && chosen.length > 0 };
+    list = { kind: "chosen", count: chosen.length, shares: [...shares].sort((p, q) => q[1] - p[1]), rows: named() ? chosen.slice(0, 200).map(row) : [], waits: !named() && !model.frozen && chosen.length > 0 };
     if (list.waits) kernel.ask({ selected: chosen.slice(0, 500), count: chosen.length });
     drawTold(); draw();
   }
@@ -349,7 +359,7 @@ function render({ model, el }) {
     if (!parts.length) { forget(); return soon(); }
     if (named() || model.frozen) {
       const rows = (facts().names ?? []).map((_, i) => row(i)).filter((r) => parts.every((p) => `${r[1]} ${r[2]} ${r[3]}`.toLowerCase().includes(p)));
-      mine(new Uint32Array(rows.map((r) => r[0])), { kind: "found", text: query, count: rows.length, rows });
+      mine(new Uint32Array(rows.map((r) => r[0])), { kind: "found", text: query, count: rows.length, rows: rows.slice(0, 200) });
     } else typing = setTimeout(() => kernel.ask({ find: query }), 250);
   }
   function mine(hits, words) {
@@ -358,24 +368,24 @@ function render({ model, el }) {
     selected = null; near = []; list = words;
     drawTold(); soon();
   }
-  const open = (i) => h("button", { class: "hl-open", onclick: () => select(i) }, facts().names?.[i] ?? `#${i}`);
   const dismiss = () => h("button", { "aria-label": "close the list", class: "hl-close", onclick: () => { forget(); query = find.value = ""; draw(); } }, "×");
+  const untold = () => `A saved page keeps the texts of at most ${facts().told?.toLocaleString("en") ?? "a few thousand"} points, and here are ${count().toLocaleString("en")}: open the map with a kernel to read them.`;
   const glyphOf = (i) => (mark(i) === "mixture" ? glyph("pentagon", entries()[codes()[i]].colour, true) : glyph(entries()[codes()[i]]?.shape, entries()[codes()[i]]?.colour ?? "#7f7f7f", mark(i) !== ""));
   const head = (...parts) => h("div", { class: "hl-head hl-told-head" }, h("h4", { style: "margin:0" }, parts), dismiss());
   const table = (rows) => h("div", { class: "hl-scroll", style: "max-height:260px", tabindex: 0, role: "region", "aria-label": "points in the list" }, h("table", {}, h("tbody", {}, rows.map(([i, name, answer, text]) =>
-    h("tr", { "data-row": i }, h("td", {}, glyphOf(i), " ", h("button", { class: "hl-open", onclick: () => select(i) }, name)), answer ? h("td", {}, facts().tasks ? answer : `“${answer}”`) : h("td", {}, facts().tasks ? "" : "(empty)"), h("td", { style: "white-space:normal" }, facts().tasks ? (text ?? "").replace(/^.*?; /, "") : text))))));
+    h("tr", { "data-row": i }, h("td", {}, glyphOf(i), " ", h("button", { class: "hl-open", title: name, onclick: () => select(i) }, brief(name))), answer ? h("td", {}, facts().tasks ? answer : `“${answer}”`) : h("td", {}, facts().tasks ? "" : "(empty)"), h("td", { style: "white-space:normal" }, facts().tasks ? (text ?? "").replace(/^.*?; /, "") : text))))));
   function drawTold() {
     const { kind, rows = [], of } = list;
-    if (!kind) return clear(told, complete() ? h("p", { class: "hl-note hl-hint" }, count() > MANY ? "Click a point for its neighbours; with Lasso, or Shift, draw around points to list them." : "Click a point for its neighbours; drag the ring to mix tasks where it lies.") : null);
+    if (!kind) return clear(told, complete() ? h("p", { class: "hl-note hl-hint" }, count() > MANY ? "Click a point for its neighbours; with Lasso, or Shift, draw around points to list them." : count() > NAMED ? "Stay on a point for its name, zoom in to see all names; click for its neighbours; drag the ring to mix tasks where it lies." : "Click a point for its neighbours; drag the ring to mix tasks where it lies.") : null);
     if (kind === "near") {
       const [i, name, answer, text] = of;
       return clear(told, head(glyphOf(i), " ", name, answer && !facts().tasks ? ` → “${answer}”` : ""), text ? h("p", { class: "hl-note", style: "margin:2px 0 6px" }, facts().tasks ? text.replace(/;[^;]*$/, "") : text) : null,
-        rows.length ? h("ol", { class: "hl-nearest", "aria-label": "nearest points" }, rows.map(([j, other, said, what, c]) => h("li", { "data-row": j }, h("span", {}, glyphOf(j), " ", h("button", { class: "hl-open", onclick: () => select(j) }, other)),
+        rows.length ? h("ol", { class: "hl-nearest", "aria-label": "nearest points" }, rows.map(([j, other, said, what, c]) => h("li", { "data-row": j }, h("span", {}, glyphOf(j), " ", h("button", { class: "hl-open", title: other, onclick: () => select(j) }, brief(other))),
           h("span", { class: "hl-similar", title: `cosine ${two(c)}` }, h("i", { style: `width:${Math.max(0, 100 * c).toFixed(0)}%` })), h("output", {}, two(c)), facts().tasks ? null : h("span", { class: "hl-wanted hl-what" }, `“${said}” ${what ?? ""}`))))
-        : h("p", { class: "hl-note" }, list.waits ? "Looking for its neighbours …" : count() < 2 ? "There is no other point." : "Neighbours are computed by a kernel: this is a saved page."));
+        : h("p", { class: "hl-note" }, list.waits ? "Looking for its neighbours …" : count() < 2 ? "There is no other point." : `Neighbours are computed by a kernel: this is a saved page.${named() ? "" : ` ${untold()}`}`));
     }
     const n = list.count ?? rows.length, points = `${n.toLocaleString("en")} point${n === 1 ? "" : "s"}`;
-    const title = kind === "found" ? (n ? `${points} with “${list.text.trim()}”` : model.frozen && !named() ? "Texts are not in this saved page" : `No point has “${list.text.trim()}”`) : n ? points : "No point is inside";
+    const title = kind === "found" ? (n ? `${points} with “${list.text.trim()}”` : model.frozen && !named() ? untold() : `No point has “${list.text.trim()}”`) : n ? points : "No point is inside";
     const shares = (list.shares ?? []).slice(0, 8).flatMap(([c, m]) => [glyph(entries()[c].shape, entries()[c].colour), ` ${entries()[c].name} ${m.toLocaleString("en")}  `]);
     clear(told, head(title), shares.length > 2 ? h("p", { class: "hl-note", style: "margin:2px 0 6px" }, shares) : null, rows.length ? table(rows) : list.waits ? h("p", { class: "hl-note" }, "Reading them …") : null,
       rows.length && rows.length < n ? h("p", { class: "hl-note" }, `The first ${rows.length} of ${n.toLocaleString("en")}.`) : null);

@@ -3,13 +3,13 @@ function render({ model, el }) {
   const { root, body, sub, status, line: kernel } = panel(model, el, "mixer", "Mix tasks", model.get("about"));
   const tasks = () => model.get("tasks"), named = (name) => tasks().find((t) => t.name === name) ?? { name, colour: "#7f7f7f" };
   const mixes = () => model.get("mixes"), working = () => Boolean(model.get("working")?.what);
-  const inWords = (mixture) => Object.entries(mixture).map(([n, w]) => `${two(w)} ${n}`).join(" + ");
+  let brief = (name) => name;
+  const crowd = () => tasks().length > CROWD, inWords = (mixture) => Object.entries(mixture).map(([n, w]) => `${two(w)} ${brief(n)}`).join(" + ");
   // a saved mixture has a ring as its mark, and says what it was mixed from
-  const label = (name) => { const task = named(name); return [h("span", task.parts ? { title: `saved mixture: ${inWords(task.parts)}` } : {}, name), " ", glyph(task.shape, task.colour, task.added)]; };
-  const option = (name) => [name, named(name).added ? `${name} (${named(name).parts ? "saved mixture" : "described"})` : name];
+  const label = (name) => { const task = named(name); return [h("span", { title: task.parts ? `saved mixture: ${inWords(task.parts)}` : brief(name) === name ? null : name }, brief(name)), " ", glyph(task.shape, task.colour, task.added)]; };
   let weights = { ...model.get("mixture") }, [a, b] = model.get("pair"), saved = "", text = model.get("text"), site = model.get("site");
   const shares = () => Object.fromEntries(Object.entries(weights).filter(([, w]) => w > 0));
-  const ask = (more = {}) => { kernel.ask({ mixture: shares(), ...more }); later(); };
+  const ask = (more = {}) => { kernel.ask({ mixture: shares(), ...more }); later(); wantExamples(); };
 
   // Undo: what was there before each gesture; steps of one gesture in quick succession are one
   const past = [], future = [];
@@ -56,9 +56,25 @@ function render({ model, el }) {
       c.input.setAttribute("aria-valuetext", none ? "none, not in the mixture" : two(share));
     }
   }
-  const shown = () => tasks().map((t) => t.name).filter((n) => n in weights);
+  const none = (name) => !(weights[name] > 0.005), shown = () => { const names = tasks().map((t) => t.name).filter((n) => n in weights); return crowd() ? [...names.filter((n) => !none(n)), ...names.filter(none)] : names; };
+  const add = (name) => { remember("add"); weights[name] = 0; drawSliders(); controls[name].input.focus(); };
+
+  // Many tasks are searched by name and family, in groups; the list is made once, so that it stays open with its word
+  const finder = h("input", { type: "search", placeholder: "find a task or family", "aria-label": "find a task to add", oninput: () => drawAdder() }), found = h("div", { class: "hl-examples" }), count = h("summary");
+  const adder = h("details", { class: "hl-live hl-adder" }, count, finder, found);
+  finder.addEventListener("keydown", (event) => { event.stopPropagation(); if (event.key === "Enter") found.querySelector("button")?.click(); });
+  function drawAdder() {
+    const rest = tasks().filter((t) => !(t.name in weights)), words = finder.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = rest.filter((t) => words.every((w) => `${t.name} ${t.family}`.toLowerCase().includes(w))), families = [...new Set(fits.map((t) => t.family))];
+    adder.hidden = !crowd() || !rest.length || !mixes();
+    count.textContent = `Add one of ${rest.length} more tasks`;
+    clear(found, families.map((family) => h("div", {}, h("h4", {}, family), h("div", { class: "hl-chips" }, fits.filter((t) => t.family === family).map((t) => h("button", { "aria-label": `add ${t.name}`, title: t.name, onclick: () => add(t.name) }, brief(t.name)))))),
+      fits.length ? null : h("p", { class: "hl-note" }, `No other task has “${finder.value.trim()}”.`));
+  }
   function drawSliders() {
     const focused = document.activeElement?.getAttribute?.("aria-label"), names = shown();
+    brief = briefly(tasks().map((t) => t.name));
+    sliders.classList.toggle("hl-long", names.some((n) => brief(n).length > 16));
     for (const name of Object.keys(controls)) delete controls[name];
     clear(sliders, names.map((name) => {
       const c = slider(`weight of ${name}`, weights[name] ?? 0, { step: 0.05, fine: 0.01, colour: named(name).colour }, (v) => { move(name, v); showShares(c); moveCursor(); ask(); });
@@ -67,13 +83,13 @@ function render({ model, el }) {
       return h("label", { class: "hl-slide" }, h("span", {}, label(name)), c.input, c.out);
     }));
     showShares();
-    const rest = tasks().map((t) => t.name).filter((n) => !(n in weights)), zero = names.filter((n) => !(weights[n] > 0.005));
+    const rest = taskOptions(tasks()).filter(([n]) => !(n in weights)), zero = names.filter(none);
     clear(more,
-      rest.length && mixes() ? choice("add a task", [["", "+ add a task"], ...rest.map(option)], "", (n) => { if (n) { remember("add"); weights[n] = 0; drawSliders(); controls[n].input.focus(); } }) : null,
+      rest.length && mixes() && !crowd() ? choice("add a task", [["", "+ add a task"], ...rest], "", (n) => { if (n) add(n); }) : null,
       zero.length && names.length > 2 ? h("button", { onclick: () => { remember("tidy"); for (const n of zero) delete weights[n]; drawSliders(); ask(); } }, "Put away sliders at none") : null,
       undo, redo,
       names.length === 1 && mixes() ? h("span", { class: "hl-note", style: "margin:0" }, "One task alone: add another to mix it with.") : null);
-    drawHistory();
+    drawHistory(); drawAdder();
     if (focused) [...sliders.querySelectorAll("input")].find((i) => i.getAttribute("aria-label") === focused)?.focus();
   }
 
@@ -84,10 +100,14 @@ function render({ model, el }) {
   keepKeys(field);
 
   // Texts to try, with the answers that are wanted
-  const offered = h("div", { class: "hl-examples" }), examples = h("details", { class: "hl-live", ontoggle: () => { if (examples.open && !asked) { asked = true; kernel.ask({ presets: true }); } } }, h("summary", {}, "Texts to try"), offered);
-  let asked = false;
+  const offered = h("div", { class: "hl-examples" }), examples = h("details", { class: "hl-live", ontoggle: () => { drawExamples(); wantExamples(); } }, h("summary", {}, "Texts to try"), offered);
+  let askedFor = null;
+  function wantExamples() {  // those of the mixture's tasks, once for each set of them
+    const names = Object.keys(shares()).sort().join();
+    if (examples.open && names !== askedFor) { askedFor = names; drawExamples(); kernel.ask({ presets: true }); }
+  }
   function drawExamples() {
-    const found = model.get("presets"), groups = [...new Set(found.map((p) => p.task))];
+    const found = model.get("presets"), every = [...new Set(found.map((p) => p.task))], groups = [...every.filter((n) => !none(n)), ...every.filter(none)];
     const use = (preset) => { remember("example"); text = preset.text; field.value = text; ask({ text }); };
     clear(offered, groups.length ? groups.map((name) => h("div", {}, h("h4", {}, label(name)), found.filter((p) => p.task === name).map((p) =>
       h("button", { onclick: () => use(p) }, h("span", {}, p.text), h("span", { class: "hl-wanted" }, `wanted: ${p.gold}`))))) : h("p", { class: "hl-note" }, working() ? "The examples are being read." : "These tasks have no rows on this machine: type a text."));
@@ -115,8 +135,8 @@ function render({ model, el }) {
     clear(scales, (answer.scales ?? []).map((scale) => drawScale(scale, gold)));
     const sum = found.reduce((x, f) => x + f.p, 0) + (answer.scales ?? []).reduce((x, f) => x + f.mass, 0);
     said.textContent = answer.text == null ? "Type a text, or choose one below, to see the model's answer."
-      : `The model writes “${answer.text}”.` + (gold ? ` Wanted for ${answer.source}: “${gold}”.` : "") + (found.length || answer.scales?.length ? ` ${two(Math.max(0, 1 - sum))} is left for anything else.` : "");
-    far.textContent = answer.nearest ? `Nearest task: ${answer.nearest}, ${two(answer.distance)} of the typical distance between tasks away.` : "";
+      : `The model writes “${answer.text}”.` + (gold ? ` Wanted for ${brief(answer.source)}: “${gold}”.` : "") + (found.length || answer.scales?.length ? ` ${two(Math.max(0, 1 - sum))} is left for anything else.` : "");
+    far.textContent = answer.nearest ? `Nearest task: ${brief(answer.nearest)}, ${two(answer.distance)} of the typical distance between tasks away.` : "";
     root.dataset.answer = JSON.stringify([answer.text, found, answer.scales]);
   }
 
@@ -155,7 +175,7 @@ function render({ model, el }) {
     const cell = (side) => { const right = side.right; return h("td", right == null ? {} : { "data-right": right }, right == null ? null : h("span", { class: right ? "hl-right" : "hl-wrong", role: "img", "aria-label": right ? "right" : "wrong" }, right ? "✓" : "✗"), ` ${side.text} `,
       "off" in side ? h("span", { class: "hl-wanted" }, side.off == null ? "no number" : `off by ${side.off.toFixed(1)}`) : null, side.p == null ? null : h("span", { class: "hl-wanted" }, `p(wanted) ${two(side.p)}`)); };
     clear(table, rows.length ? h("table", { class: "hl-sides" }, h("thead", {}, h("tr", {}, ["text", "wanted", "A", "B"].map((t) => h("th", { scope: "col" }, t)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, row.task ? [h("span", { class: "hl-wanted", style: "margin:0" }, row.task), " "] : null, row.text), h("td", {}, row.gold || "–"), row.sides.map(cell))))) : null);
+      h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, row.task ? [h("span", { class: "hl-wanted", style: "margin:0" }, brief(row.task)), " "] : null, row.text), h("td", {}, row.gold || "–"), row.sides.map(cell))))) : null);
     const count = (i) => { const told = rows.filter((r) => "right" in r.sides[i]), scored = rows.filter((r) => "off" in r.sides[i]).length, off = rows.map((r) => r.sides[i].off).filter((x) => x != null);
       return [told.length ? `${told.filter((r) => r.sides[i].right).length} of ${told.length} right` : "", scored ? `a number for ${off.length} of ${scored}` + (off.length ? `, off by ${two(off.reduce((x, y) => x + y, 0) / off.length)} on average` : "") : ""].filter(Boolean).join(", ") || "nothing to judge"; };
     verdict.textContent = rows.length ? `A (${inWords(one)}): ${count(0)}. B (${inWords(two_)}): ${count(1)}.` : held() ? `B is ${inWords(other)}. A is what the sliders say.` : "Hold a mixture, move on, and see both answer the same examples.";
@@ -181,11 +201,11 @@ function render({ model, el }) {
     const path = model.get("path"), points = path.points ?? [], height = 190, names = [...new Set(points.map((p) => p.task))];
     const colourOf = (name) => (names.indexOf(name) > names.findIndex((n) => named(n).colour === named(name).colour) ? "#7f7f7f" : named(name).colour);
     const dashOf = (name, how) => DASHES[how][names.indexOf(name) % 4];
-    wayTitle.textContent = `On the way from ${a} to ${b}`;
+    wayTitle.textContent = `On the way from ${brief(a)} to ${brief(b)}`;
     chart.hidden = !points.length && !working();
     const scores = points.flatMap((p) => [p.low, p.high]), [low, high] = scores.length ? extent(scores) : [0, 100];
     const { X, Y, group } = axes(width, height, [0, 1], [Math.max(0, Math.floor(low / 10) * 10), Math.min(100, Math.ceil(high / 10) * 10 || 100)],
-      { yTitle: "score, percent", xTicks: [[0, a], [1, b]], bottom: 24 });
+      { yTitle: "score, percent", xTicks: [[0, brief(a)], [1, brief(b)]], bottom: 24 });
     const series = [];
     for (const name of names) for (const how of ["weights", "embeddings"]) {
       const found = points.filter((p) => p.task === name && p.how === how).sort((p, q) => p.share - q.share);
@@ -198,11 +218,11 @@ function render({ model, el }) {
     clear(chart, s("svg", { width, height, role: "img", "aria-label": `scores on ${names.join(" and ") || "both tasks"} along the way from ${a} to ${b}` }, group, series, cursor.node));
     moveCursor();
     const ways = [...new Set(points.map((p) => p.how))], spoken = { embeddings: "embeddings mixed", weights: "adapter weights mixed" };
-    clear(legend, ways.flatMap((how) => names.map((n) => h("li", {}, stroke(colourOf(n), dashOf(n, how), how === "weights" ? 1.6 : 2.4), `${n}, ${spoken[how]}`))),
+    clear(legend, ways.flatMap((how) => names.map((n) => h("li", {}, stroke(colourOf(n), dashOf(n, how), how === "weights" ? 1.6 : 2.4), `${brief(n)}, ${spoken[how]}`))),
       points.length ? h("li", {}, `${path.examples} validation examples of each; bands 95 %${path.done && !path.whole ? "; stopped before the end" : ""}`) : h("li", {}, "Not scored yet: scoring asks the model for the answers to validation examples at points along the way."));
   });
   function drawHeads() {
-    const names = tasks().map((t) => option(t.name)), go = () => { if (a !== b) kernel.ask({ pair: [a, b] }); else status.textContent = "The way needs two different tasks."; drawPath(); };
+    const names = taskOptions(tasks()), go = () => { if (a !== b) kernel.ask({ pair: [a, b] }); else status.textContent = "The way needs two different tasks."; drawPath(); };
     clear(heads, choice("from task", names, a, (v) => { a = v; go(); }), way.input, choice("to task", names, b, (v) => { b = v; go(); }), score);
   }
   function busy() { for (const button of [score, ...pairRow.querySelectorAll(".hl-main")]) button.disabled = working() || model.frozen; }
@@ -228,7 +248,7 @@ function render({ model, el }) {
 
   const section = (title, ...children) => h("div", { style: "margin-top:14px" }, typeof title === "string" ? h("h4", {}, title) : title, ...children);
   const build = () => clear(body,
-    h("div", { class: "hl-columns" }, h("div", {}, sliders, more, far), h("div", {}, field, examples, h("h4", { style: "margin-top:8px" }, "The model's answer"), bars, scales, said)),
+    h("div", { class: "hl-columns" }, h("div", {}, sliders, more, adder, far), h("div", {}, field, examples, h("h4", { style: "margin-top:8px" }, "The model's answer"), bars, scales, said)),
     section(h("div", { class: "hl-row", style: "margin-bottom:4px" }, h("h4", { style: "margin:0" }, "The adapter that is written"), where), canvas, seen),
     mixes() ? section("Two mixtures side by side", pairRow, verdict, table) : null,
     mixes() ? section(wayTitle, heads, chart, legend) : null, keeping());
@@ -254,9 +274,9 @@ function render({ model, el }) {
     const theirs = model.get("mixture"), ours = shares(), names = new Set([...Object.keys(theirs), ...Object.keys(ours)]);
     if ((kernel.busy() && gesture !== "restore") || [...names].every((n) => Math.abs((theirs[n] ?? 0) - (ours[n] ?? 0)) < 1e-3)) return;
     if (Object.keys(weights).length && gesture !== "restore") remember("elsewhere");
-    weights = { ...Object.fromEntries(Object.keys(weights).map((n) => [n, 0])), ...theirs };
+    weights = crowd() ? { ...theirs } : { ...Object.fromEntries(Object.keys(weights).map((n) => [n, 0])), ...theirs };  // of many, those that are left are put away
     proportions = { ...weights };
-    drawSliders(); moveCursor();
+    drawSliders(); moveCursor(); wantExamples();
   });
   const all = () => { build(); drawSliders(); drawAnswer(); drawView(); drawSites(); drawExamples(); drawHistory(); if (mixes()) { drawSides(); drawHeads(); drawPath(); } busy(); };
   all();

@@ -13,7 +13,8 @@ function placeLabels(spots, width, height, taken) {
   return spots.map(({ x, y, text, keep }) => {
     const w = text.length * 6.4 + 4, hgt = 14, r = 10;
     const tries = [[r, -hgt / 2], [-r - w, -hgt / 2], [-w / 2, -r - hgt], [-w / 2, r], [r - 3, -r - 8], [r - 3, r - 6], [-r - w + 3, -r - 8], [-r - w + 3, r - 6]];
-    if (keep) tries.push(...[24, 40].flatMap((far) => [[-w / 2, far], [-w / 2, -far - hgt], [far, -hgt / 2], [-far - w, -hgt / 2]]));
+    const inward = Math.max(2 - x, Math.min(width - w - 2 - x, -w / 2));  // a name that is kept may stand further off, between the borders
+    if (keep) tries.push(...[24, 40, 58, 76].flatMap((far) => [[-w / 2, far], [-w / 2, -far - hgt], [inward, far], [inward, -far - hgt], [far, -hgt / 2], [-far - w, -hgt / 2]]));
     for (const [dx, dy] of tries) {
       const box = { x: x + dx, y: y + dy, w, h: hgt };
       if (free(box)) { taken.push(box); return { x: box.x + 2, y: box.y + 11, text }; }
