@@ -105,7 +105,8 @@ def test_who_is_ahead_is_said_of_the_same_tasks_and_seeds() -> None:
     cells = [base | {"contender": "adapter-dagger", "seed": seed, "scores": noise()} for seed in (0, 1, 2, 3)]
     lifted = [base | {"contender": "hyperformer-stable", "seed": c["seed"], "scores": {n: v + 5 for n, v in c["scores"].items()}}
               for c in cells[:3]]  # fmt: skip
-    (row,) = ahead_table([*reversed(cells), *lifted, base | {"contender": "adapter-shared", "seed": 9, "scores": noise()}]).to_dict("records")
+    alone = base | {"contender": "adapter-shared", "seed": 9, "scores": noise()}  # no seed in common with the others
+    (row,) = ahead_table([*reversed(cells), *lifted, alone]).to_dict("records")
     assert (row["contender"], row["ahead of"], row["by"], row["seeds"]) == ("hyperformer-stable", "adapter-dagger", "+5.0*", 3)
     assert row["from"] == row["to"] == "+5.0", "pairs of the same seed differ by five everywhere"
     assert ahead_table(cells).empty
