@@ -178,11 +178,13 @@ from .runs import (
 from .shipped_results import (
     baseline_means as baseline_means,
     better_page as better_page,
+    decoder_results as decoder_results,
     few_shot_page as few_shot_page,
     goals_page as goals_page,
     map_table as map_table,
     markdown as markdown,
     method_table as method_table,
+    metric_cells as metric_cells,
     nano_fits as nano_fits,
     real_fits as real_fits,
     real_page as real_page,
