@@ -298,7 +298,8 @@ GENERATED, ADAPTERS = ("hyperformer++", "hyperformer-stable"), ("adapter-dagger"
 
 def scores_by_seed(records: Sequence[Mapping[str, Any]], contender: str) -> dict[int, list[float]]:
     "A contender's scores of the tasks in their order, by seed."
-    return {one["seed"]: [one["scores"][name] for name in sorted(one["scores"])] for one in records if one["contender"] == contender}
+    own = [one for one in records if one["contender"] == contender]
+    return {one["seed"]: [one["scores"][name] for name in sorted(one["scores"])] for one in own}
 
 
 def ahead_table(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
@@ -309,8 +310,8 @@ def ahead_table(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
     for (tasks, examples, steps), found in grouped(records, "tasks", "examples", "steps").items():
         sides = {name: scores_by_seed(found, name) for name in (*GENERATED, *ADAPTERS)}
         common = {(a, b): sorted({*sides[a]} & {*sides[b]}) for a in GENERATED for b in ADAPTERS}
-        of = lambda name, seeds: [sides[name][seed] for seed in seeds]
-        pairs = [compare_scores(of(a, seeds), of(b, seeds), (a, b)) for (a, b), seeds in common.items() if seeds]
+        pairs = [compare_scores(*([sides[name][seed] for seed in seeds] for name in pair), pair)
+                 for pair, seeds in common.items() if seeds]  # fmt: skip
         for one, p in zip(pairs, holm([one.p for one in pairs]), strict=True):
             rows.append({"contender": one.a, "ahead of": one.b, "size": f"{tasks} × {examples}", "updates": steps,
                          "by": f"{one.difference:+.1f}{'*' if p < 0.05 else ''}", "from": f"{one.low:+.1f}",

@@ -154,8 +154,10 @@ def score_picture() -> "go.Figure":
     return styled(figure, "Eight nano tasks, same budget", "trained parameters", "mean of eleven metrics, test")
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #a859baa4
-SHOWN_METHODS = ("full", "adapter-dagger", "adapter-shared", "hyperformer++", "hyperformer-stable", "lora", "lora-shared", "hyper-lora")
-BASELINES = {"majority": "most frequent answer", "words": "linear, on words"}  # that stand beside runs where a record has them
+SHOWN_METHODS = (
+    "full", "adapter-dagger", "adapter-shared", "hyperformer++", "hyperformer-stable", "lora", "lora-shared", "hyper-lora",
+)  # fmt: skip
+BASELINES = {"majority": "most frequent answer", "words": "linear, on words"}  # beside runs, where a record has them
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #37e0729b
 def method_title(method: str) -> str:
