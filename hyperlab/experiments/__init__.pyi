@@ -103,10 +103,13 @@ from .known_experiments import (
     later_tasks as later_tasks,
 )
 from .many_study import (
+    ADAPTERS as ADAPTERS,
+    GENERATED as GENERATED,
     MANY_CONTENDERS as MANY_CONTENDERS,
     MANY_SIZES as MANY_SIZES,
     ManyCell as ManyCell,
     WAYS as WAYS,
+    ahead_table as ahead_table,
     build_cell as build_cell,
     combination as combination,
     combination_table as combination_table,
@@ -120,6 +123,7 @@ from .many_study import (
     probe_table as probe_table,
     run_cell as run_cell,
     run_cell_apart as run_cell_apart,
+    scores_by_seed as scores_by_seed,
 )
 from .measured import (
     Choice as Choice,
@@ -174,11 +178,13 @@ from .runs import (
 from .shipped_results import (
     baseline_means as baseline_means,
     better_page as better_page,
+    decoder_results as decoder_results,
     few_shot_page as few_shot_page,
     goals_page as goals_page,
     map_table as map_table,
     markdown as markdown,
     method_table as method_table,
+    metric_cells as metric_cells,
     nano_fits as nano_fits,
     real_fits as real_fits,
     real_page as real_page,

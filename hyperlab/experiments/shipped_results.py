@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['result_name', 'write_result', 'shipped_results', 'map_table', 'baseline_means', 'score_table', 'method_table',
            'score_picture', 'markdown', 'nano_fits', 'few_shot_page', 'targets_page', 'better_page', 'real_results',
-           'real_page', 'setup_page', 'real_fits', 'shipped_benchmarks', 'goals_page', 'steps_page']
+           'decoder_results', 'metric_cells', 'real_page', 'setup_page', 'real_fits', 'shipped_benchmarks',
+           'goals_page', 'steps_page']
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #48d009f8
 import json
@@ -18,7 +19,7 @@ import numpy as np
 from ..analysis.statistics import compare_scores, holm
 from ..core.files import asset, read_json, write_json
 from ..core.method import get_method
-from ..data.metrics import METRICS, average_metrics
+from ..data.metrics import METRICS, average_metrics, average_tasks
 from .few_shot_study import cell, over_targets, shot_table, unpack_fits
 from ..data.benchmarks import tasks
 from ..nano.settings import STEPS, nano_adapted, nano_run, setting_of
@@ -153,7 +154,10 @@ def score_picture() -> "go.Figure":
     return styled(figure, "Eight nano tasks, same budget", "trained parameters", "mean of eleven metrics, test")
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #a859baa4
-SHOWN_METHODS = ("full", "adapter-dagger", "adapter-shared", "hyperformer++", "hyperformer-stable")
+SHOWN_METHODS = (
+    "full", "adapter-dagger", "adapter-shared", "hyperformer++", "hyperformer-stable", "lora", "lora-shared", "hyper-lora",
+)  # fmt: skip
+BASELINES = {"majority": "most frequent answer", "words": "linear, on words"}  # beside runs, where a record has them
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #37e0729b
 def method_title(method: str) -> str:
@@ -218,18 +222,27 @@ def real_results() -> dict[str, dict[str, Any]]:
     return read_results(asset("glue", "results"))
 
 
+def decoder_results() -> dict[str, dict[str, Any]]:
+    "The shipped runs of a decoder-only model by method, and its tasks' baselines."
+    return read_results(asset("decoder", "results"))
+
+
+def metric_cells(tasks: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    "Scores of tasks as cells: 'task, metric', then both averages."
+    cells = {f"{task}, {name}": f"{value:.1f}" for task, found in tasks.items() for name, value in found.items() if name in METRICS}
+    return cells | {"mean of all metrics": f"{average_metrics(tasks):.1f}", "mean of tasks": f"{average_tasks(tasks):.1f}"}
+
+
 def real_page(results: Mapping[str, Mapping[str, Any]]) -> "pd.DataFrame":
     "Test scores of runs on the same tasks: a row per task and metric, then both averages, trained parameters and time."
     import pandas as pd
 
     columns = {}
     for method in [m for m in SHOWN_METHODS if m in results]:
-        result = results[method]
-        scores = {f"{task}, {name}": f"{value:.1f}" for task, found in result["tasks"].items()
-                  for name, value in found.items() if name in METRICS}
-        scores |= {"mean of all metrics": f"{result['average_metrics']:.1f}", "mean of tasks": f"{result['average_tasks']:.1f}"}
-        columns[method_title(method)] = scores | {"trained parameters": f"{result['parameters']['trained']:,}"}
-    return pd.DataFrame(columns).rename_axis("task, metric")
+        trained = {"trained parameters": f"{results[method]['parameters']['trained']:,}"}
+        columns[method_title(method)] = metric_cells(results[method]["tasks"]) | trained
+    columns |= {BASELINES[kind]: metric_cells(tasks) for kind, tasks in results.get("baselines", {}).items()}
+    return pd.DataFrame(columns).fillna("").rename_axis("task, metric")
 
 
 def setup_page(results: Mapping[str, Mapping[str, Any]]) -> "pd.DataFrame":
@@ -242,6 +255,8 @@ def setup_page(results: Mapping[str, Mapping[str, Any]]) -> "pd.DataFrame":
         settings = {"updates": f"{recipe['steps']:,}", "examples in each": recipe["batch_size"], "warm-up": recipe["warmup"],
                     "learning rate": f"{recipe['learning_rate']:g}", "rows of a task": f"{recipe['max_examples']:,}",
                     "minutes": f"{cost['seconds'] / 60:.0f}"}
+        if trials := results[method].get("trials"):
+            settings |= {"validation, by rate": ", ".join(f"{rate}: {score:.1f}" for rate, score in trials.items())}
         rows.append({"method": method_title(method)} | settings)
     return pd.DataFrame(rows)
 

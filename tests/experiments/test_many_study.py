@@ -12,6 +12,7 @@ from hyperlab.experiments.many_study import (
     MANY_SIZES,
     WAYS,
     ManyCell,
+    ahead_table,
     build_cell,
     combination,
     combination_table,
@@ -95,6 +96,20 @@ def test_a_study_runs_once_and_its_pack_has_every_number(tmp_path: Path, monkeyp
 
 def one_of(record: dict) -> dict:
     return {k: record[k] for k in ("contender", "tasks", "examples", "seed", "steps", "eval_examples", "held_out")}
+
+
+def test_who_is_ahead_is_said_of_the_same_tasks_and_seeds() -> None:
+    rng = np.random.default_rng(0)
+    base = {"tasks": 64, "examples": 50, "steps": 10}
+    noise = lambda: {name: float(v) for name, v in zip(MANY, rng.normal(70, 1, len(MANY)), strict=True)}
+    cells = [base | {"contender": "adapter-dagger", "seed": seed, "scores": noise()} for seed in (0, 1, 2, 3)]
+    lifted = [base | {"contender": "hyperformer-stable", "seed": c["seed"], "scores": {n: v + 5 for n, v in c["scores"].items()}}
+              for c in cells[:3]]  # fmt: skip
+    alone = base | {"contender": "adapter-shared", "seed": 9, "scores": noise()}  # no seed in common with the others
+    (row,) = ahead_table([*reversed(cells), *lifted, alone]).to_dict("records")
+    assert (row["contender"], row["ahead of"], row["by"], row["seeds"]) == ("hyperformer-stable", "adapter-dagger", "+5.0*", 3)
+    assert row["from"] == row["to"] == "+5.0", "pairs of the same seed differ by five everywhere"
+    assert ahead_table(cells).empty
 
 
 def test_cells_say_what_is_wrong() -> None:
