@@ -7,6 +7,7 @@ import torch
 from conftest import awaken, margin, tiny_family
 
 import hyperlab as hl
+from hyperlab.nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 
 NAMES = [f"task{i}" for i in range(5)]
 SMALL = {"rank": 3, "task_width": 8, "embedding_width": 8, "projector_width": 16}
@@ -46,6 +47,19 @@ def test_the_same_seed_gives_the_same_hypernetwork_and_leaves_others_alone() -> 
     other = hl.distil(given, steps=4, seed=4, progress=False, **SMALL).model
     update = lambda model: model.weights("task1")["decoder.0.attention.q"]["down"]
     assert torch.equal(update(first), update(second)) and not torch.equal(update(first), update(other))
+
+
+def test_tuning_on_the_tasks_goes_on_from_the_reconstruction_and_every_step_is_scored(tmp_path: Path) -> None:
+    given = awaken(hl.adapt(toy_backbone(), "lora", toy_tasks(), tokenizer=toy_tokenizer(), rank=2)).eval()
+    few = {"batch_size": 4, "max_examples": 16, "eval_examples": 8, "learning_rate": 1e-2, "report_to": "none", "test": False}
+    small = SMALL | {"rank": 2, "steps": 4, "rows": toy_tasks(), "progress": False}
+    made = hl.distil(given, tune=3, training=few | {"eval_every": 3, "run_dir": tmp_path}, **small)
+    plain = hl.distil(given, **small)
+    steps = ["of the library", "of the mean adapter", "after reconstruction", "after tuning"]
+    assert [name for name in made.table if "score" in name] == [f"score {step}" for step in steps]
+    assert made.table["missing after reconstruction"].tolist() == plain.table["missing after reconstruction"].tolist()
+    assert made.table["missing after tuning"].tolist() != made.table["missing after reconstruction"].tolist()
+    assert hl.Run(tmp_path).finished and made.table.notna().all(None) and made.losses == plain.losses
 
 
 def test_bad_libraries_are_refused() -> None:
