@@ -172,7 +172,6 @@ from .runs import (
     curves as curves,
     find_runs as find_runs,
     finished_runs as finished_runs,
-    listed_runs as listed_runs,
     pick as pick,
     run_folders as run_folders,
 )
