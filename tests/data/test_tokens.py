@@ -138,7 +138,8 @@ from transformers import AutoTokenizer
 text = sentences({count}, 5)
 data, tokenizer = Dataset.from_dict(dict(source=text, target=text)), AutoTokenizer.from_pretrained({ready!r})
 plain = Dataset.map
-Dataset.map = lambda self, *how, **more: print(more.get("desc"), file=sys.stderr) or plain(self, *how, **more)  # says who did the work
+# It says who did the work
+Dataset.map = lambda self, *how, **more: print(more.get("desc"), file=sys.stderr) or plain(self, *how, **more)
 Path({ready!r}, str({number})).touch()
 while not Path({ready!r}, "go").exists(): time.sleep(0.005)
 tokens = tokenize(data, tokenizer, name="race")
