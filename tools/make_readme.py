@@ -20,15 +20,20 @@ def printed_by(source: str) -> str:
     return page.getvalue().strip()
 
 
+def from_the_top(text: str) -> str:
+    "Links as they are seen from the top; a notebook and what it prints see them from nbs/."
+    return re.sub(r"\]\((\.\./)?(?!https?:|#)([^)]+)\)", lambda m: f"]({'' if m[1] else 'nbs/'}{m[2]})", text)
+
+
 def as_markdown(cell: nbformat.NotebookNode) -> str:
     "A cell as it reads on the page: hidden ones are left out; `#| readme` gives what it prints, `#| shown` code and output."
-    if cell.cell_type == "markdown":  # links are seen from nbs/ there and from the top here
-        return re.sub(r"\]\((\.\./)?(?!https?:|#)([^)]+)\)", lambda m: f"]({'' if m[1] else 'nbs/'}{m[2]})", cell.source)
+    if cell.cell_type == "markdown":
+        return from_the_top(cell.source)
     lines = cell.source.splitlines()
     if cell.cell_type != "code" or "#| hide" in lines:
         return ""
     if "#| readme" in lines:
-        return printed_by(cell.source)
+        return from_the_top(printed_by(cell.source))
     if "#| shown" in lines:
         code = [line for line in lines if line != "#| shown"]
         return "\n".join(["```python", *code, "```", "", "```text", printed_by(cell.source), "```"])

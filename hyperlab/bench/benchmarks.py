@@ -50,6 +50,7 @@ from hyperlab.bench.measuring import (
 from ..core.functional import bottleneck, conditional_layer_norm
 from ..core.generators import Condition, Hypernetwork
 from ..core.method import get_method
+from ..core.progress import ProgressLine
 from ..core.sites import Site, attach
 from ..data.batches import BatchPlan, padding_cost
 from ..methods.hyperformer import HyperRule
@@ -96,7 +97,8 @@ def bench_memory(
     chosen = contenders(load.batch_size) | quiet | dict(others or {})
     if plain.device.type == "meta":
         del chosen[CACHED]  # texts without values can't be told apart
-    memory = {name: measure_step_memory(c, plain, load) for name, c in chosen.items()}
+    shown = ProgressLine(chosen.items(), "memory", leave=False, delay=2, unit="contender")
+    memory = {name: measure_step_memory(c, plain, load) for name, c in shown}
     held = {name: found for name, (found, _) in memory.items()}
     ours, quiet_ours, full = held["HyperFormer++"], held["HyperFormer++, no dropout"], held[FULL]
     goals = [
@@ -124,7 +126,8 @@ def bench_scale(
 
     name = "HyperFormer++, {} tasks".format
     chosen = {name(count): contender(count) for count in counts}
-    memory = {row: measure_step_memory(c, plain, load) for row, c in chosen.items()}
+    shown = ProgressLine(chosen.items(), "memory", leave=False, delay=2, unit="contender")
+    memory = {row: measure_step_memory(c, plain, load) for row, c in shown}
     references = {row: c for row, c in contenders(load.batch_size).items() if row in (FULL, FLOOR)}
     turns = time_interleaved(make_steps(plain, references | chosen, load), rounds, device=device)
     (first, less), (last, more) = memory[name(few)], memory[name(many)]
@@ -215,7 +218,7 @@ print(first - begin, time.process_time() - begin)
 def bench_import(rounds: int = 3) -> BenchResult:
     "Time to import the package on top of torch and transformers."
     found: list[list[float]] = []
-    for _ in range(rounds):
+    for _ in ProgressLine(range(rounds), "imports", leave=False, delay=2, unit="process"):
         done = subprocess.run([sys.executable, "-c", _IMPORT], capture_output=True, text=True, check=True)
         found.append([float(number) for number in done.stdout.split()])
         if done.stderr:

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 from transformers import LlamaConfig, PreTrainedModel
 
+from ..core.progress import ProgressLine
 from .contenders import TASKS, Contender, Workload, adapted, plain_backbone, training_step
 from hyperlab.bench.measuring import (
     BenchResult,
@@ -108,7 +109,8 @@ def bench_lora(
     "A hypernetwork that writes LoRA, beside PEFT's LoRA of the same rank and places and beside the plain decoder."
     backbone = smol_backbone(layers, device)
     steps = steps_of(backbone, load)
-    memory: dict[str, tuple[StepMemory, int]] = {name: steady_memory(*step) for name, step in steps.items()}
+    shown = ProgressLine(steps.items(), "memory", leave=False, delay=2, unit="contender")
+    memory: dict[str, tuple[StepMemory, int]] = {name: steady_memory(*step) for name, step in shown}
     turns = time_interleaved({name: step[3] for name, step in steps.items()}, rounds, device=device)
     rows = [with_memory(row, *memory[row.name]) for row in timed_rows(turns, PEFT, PEFT)]
     kept = {row.name: row.kept_bytes or 0 for row in memory_rows(memory, PEFT, PEFT)}

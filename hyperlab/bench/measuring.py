@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
-from tqdm.auto import tqdm
+
+from ..core.progress import ProgressLine
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,7 @@ def time_interleaved(
     there = list(candidates)
     order = [*there * warmup, *[*there, *there[::-1]] * rounds]
     seconds: dict[str, list[float]] = {name: [] for name in there}
-    for name in tqdm(order, "timing", leave=False, delay=2, mininterval=2, unit="run"):
+    for name in ProgressLine(order, "timing", leave=False, delay=2, unit="run"):
         synchronize(device)
         start = clock()
         candidates[name]()

@@ -59,7 +59,8 @@ class ProgressLine(tqdm):
             return super().display(msg, pos)
         from IPython.display import display
 
-        shown = {"text/plain": self.sentence()}
+        gone = msg == ""  # how tqdm takes away what is not to be left
+        shown = {"text/plain": "", "text/html": ""} if gone else {"text/plain": self.sentence()}
         if self.handle is None:
             self.handle = display(shown, raw=True, display_id=True)
         else:

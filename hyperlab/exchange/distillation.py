@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from tqdm.auto import tqdm
 
 from ..core.model import AdaptedModel, adapt
+from ..core.progress import ProgressLine
 from .certificates import bare_backbone
 from .from_peft import covering_options, import_peft
 from .to_peft import Update, site_updates
@@ -100,7 +100,7 @@ def fit(
     optimizer = torch.optim.Adam(parameters, lr=learning_rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, total_steps=max(2, steps), pct_start=0.05)
     generator, losses = torch.Generator().manual_seed(seed), []
-    for step in (shown := tqdm(range(steps), desc="reconstruct", disable=not progress)):
+    for step in (shown := ProgressLine(range(steps), desc="reconstruct", unit="step", disable=not progress)):
         chosen = torch.randperm(len(student.tasks), generator=generator)[:batch]
         names = [student.tasks[i] for i in chosen.tolist()]
         measure = factor_loss if step < steps // 2 else update_loss

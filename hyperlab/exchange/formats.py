@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tqdm.auto import tqdm
 
 from ..core.errors import check_names
 from ..core.model import AdaptedModel, load
+from ..core.progress import ProgressLine
 from ..data.task import folder_name
 from .approximate import fitted_updates
 from hyperlab.exchange.certificates import (
@@ -160,5 +160,5 @@ def export_model(
         return export_task(model, task, folder, format, **options)
     if not str(folder).strip():
         raise ValueError("expected a folder to export to, such as 'exports', received ''")
-    shown = tqdm(names, desc=f"export as {format}", disable=not progress)
+    shown = ProgressLine(names, desc=f"export as {format}", unit="task", disable=not progress)
     return {name: export_task(model, name, Path(folder) / folder_name(name), format, **options) for name in shown}

@@ -310,8 +310,8 @@ def ahead_table(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
     for (tasks, examples, steps), found in grouped(records, "tasks", "examples", "steps").items():
         sides = {name: scores_by_seed(found, name) for name in (*GENERATED, *ADAPTERS)}
         common = {(a, b): sorted({*sides[a]} & {*sides[b]}) for a in GENERATED for b in ADAPTERS}
-        pairs = [compare_scores(*([sides[name][seed] for seed in seeds] for name in pair), pair)
-                 for pair, seeds in common.items() if seeds]  # fmt: skip
+        pairs = [compare_scores([sides[a][seed] for seed in seeds], [sides[b][seed] for seed in seeds], (a, b))
+                 for (a, b), seeds in common.items() if seeds]  # fmt: skip
         for one, p in zip(pairs, holm([one.p for one in pairs]), strict=True):
             rows.append({"contender": one.a, "ahead of": one.b, "size": f"{tasks} × {examples}", "updates": steps,
                          "by": f"{one.difference:+.1f}{'*' if p < 0.05 else ''}", "from": f"{one.low:+.1f}",

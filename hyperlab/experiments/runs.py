@@ -10,11 +10,12 @@ __all__ = ['run_folders', 'find_runs', 'runs', 'compare', 'curves', 'cost_of_run
 import json
 import os
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..core.progress import ProgressLine
 from ..analysis.house_style import styled
 from ..analysis.statistics import Comparison, Question, compare_answers, comparison_table
 from ..data.benchmarks import as_in_paper, task
@@ -30,14 +31,12 @@ if TYPE_CHECKING:
 # %% ../../nbs/experiments/00_runs.ipynb #de1e7dc4
 def run_row(run: Run) -> dict[str, Any]:
     "What a table says of one run."
-    config = run.config
-    model, recipe = config["model"], config["recipe"]
+    config, result = run.config, run.result if run.finished else None
+    model, recipe, last = config["model"], config["recipe"], run.log_file.last() or {"step": 0}
     row = {"run": run.name, "method": model["method"], "backbone": model["backbone"]["name"], "tasks": ", ".join(model["tasks"])}
     row |= {k: recipe[k] for k in ("protocol", "seed", "steps", "batch_size", "learning_rate", "max_examples")}
-    lines = run.log_file.read()
-    row |= {"finished": run.finished, "step": lines[-1]["step"] if lines else 0}
-    if run.finished:
-        result = run.result
+    row |= {"finished": result is not None, "step": last["step"]}
+    if result is not None:
         row |= {k: result[k] for k in ("average_metrics", "average_tasks")} | result["parameters"]
         row |= {k: result["cost"][k] for k in ("seconds", "examples_per_second", "padding_waste")}
         row |= {f"{task}.{name}": value for task, found in result["tasks"].items() for name, value in found.items()}
@@ -75,20 +74,25 @@ def is_whole(run: Run) -> bool:
 
 # %% ../../nbs/experiments/00_runs.ipynb #1aa68a7d
 def run_folders(folder: str | Path) -> list[Path]:
-    "The folders of all runs in a folder and below it, by name; a run's states and model are not searched."
+    "The folders of all runs in a folder and below it, by name; a run's states, model and vectors are not searched."
     found = []
     for place, inside, files in os.walk(folder):
         if "log.jsonl" in files:
-            inside[:] = [name for name in inside if name not in ("checkpoints", "model")]
+            inside[:] = [name for name in inside if name not in ("checkpoints", "model", "vectors")]
             found += [Path(place)] if "config.json" in files else []
     return sorted(found)
 
-
-def find_runs(folder: str | Path) -> list[Run]:
-    "All runs in a folder and the folders below it, by name."
+# %% ../../nbs/experiments/00_runs.ipynb #77f94e62
+def listed_runs(folder: str | Path) -> Iterator[Run]:
+    "All runs in a folder and the folders below it, by name, whole or not."
     if not Path(folder).is_dir():
         raise FileNotFoundError(f"no folder '{folder}': expected one that holds runs, as hl.train(run_dir=...) makes them")
-    return [run for run in map(Run, run_folders(folder)) if is_whole(run)]
+    return map(Run, ProgressLine(run_folders(folder), desc="reading runs", unit="run", delay=2, leave=False))
+
+# %% ../../nbs/experiments/00_runs.ipynb #f3fe7d92
+def find_runs(folder: str | Path) -> list[Run]:
+    "All runs in a folder and the folders below it, by name."
+    return [run for run in listed_runs(folder) if is_whole(run)]
 
 
 def runs(folder: str | Path = "runs") -> "pd.DataFrame":
@@ -96,7 +100,7 @@ def runs(folder: str | Path = "runs") -> "pd.DataFrame":
     import pandas as pd
 
     rows = []
-    for run in find_runs(folder):
+    for run in listed_runs(folder):
         try:
             rows.append(run_row(run))
         except (ValueError, KeyError, TypeError, AttributeError, LookupError, OSError) as error:

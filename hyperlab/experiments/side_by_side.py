@@ -89,8 +89,8 @@ def learning_curves(curves: Mapping[str, Sequence[tuple[int, float]]]) -> "go.Fi
 
 # %% ../../nbs/experiments/17_side_by_side.ipynb #cdb16c4f
 def save_page(figure: "go.Figure", path: str | Path) -> "go.Figure":
-    "Write a figure as a page, and give it back to be shown."
-    figure.write_html(path, include_plotlyjs="directory")
+    "Write a figure as a page, one file with all that it needs, and give it back to be shown."
+    figure.write_html(path, include_plotlyjs=True)
     return figure
 
 # %% ../../nbs/experiments/17_side_by_side.ipynb #cce73689

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm.auto import tqdm
 
+from ..core.progress import ProgressLine
 from .grammar import Draw
 from hyperlab.nano.pretraining_texts import (
     MASKS,
@@ -205,7 +205,7 @@ def pretrain(how: Pretraining, folder: str | Path, report_every: int = 200, save
     adam, schedule = optimiser(model, how)
     begun, sums = time.time(), np.zeros(3)
     with open(folder / "log.jsonl", "w") as log:
-        for step in tqdm(range(1, how.steps + 1), desc="pretraining", unit=" steps", mininterval=2):
+        for step in ProgressLine(range(1, how.steps + 1), desc="pretraining", unit="step"):
             batch = next(batches)
             out = model(**batch)
             out.loss.backward()

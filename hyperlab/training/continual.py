@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from ..core.errors import check_names
 from ..core.forward import being_trained
 from ..core.model import AdaptedModel
+from ..core.progress import ProgressLine
 from ..data.batches import Batch, TrainingBatches
 from ..data.benchmarks import task
 from ..data.tokens import TaskSplit, load_task_split
@@ -177,7 +177,7 @@ def learn_task(
         with being_trained(model), preserve_rng_state(), tuning(model, plan.tune, plan.norms) as moved:
             keeper, optimizer = Keeper(model, old, plan), optimizer_for(model, plan, learning_rate, rates)
             done = updates(model, rows, keeper, optimizer, moved)
-            for _ in tqdm(done, total=plan.steps, desc=name, unit="step", leave=False, disable=not progress, mininterval=2):
+            for _ in ProgressLine(done, total=plan.steps, desc=name, unit="step", leave=False, disable=not progress):
                 pass
     return start
 

@@ -78,18 +78,19 @@ class Log:
 
     def last(self) -> dict[str, Any] | None:
         "The last whole line; only the end of the file is read."
-        length, block = self.length(), 4096
-        while length:
-            with open(self.path, "rb") as file:
-                file.seek(max(0, length - block))
-                *lines, _ = file.read(block).split(b"\n")
-            if len(lines) > 1 or (lines and block >= length):
-                record: dict[str, Any] = json.loads(lines[-1])
-                return record
-            if block >= length:
-                break
-            block *= 4
-        return None
+        if not self.path.exists():
+            return None
+        with open(self.path, "rb") as file:
+            length, block = file.seek(0, os.SEEK_END), 4096
+            while True:
+                begin = file.seek(max(0, length - block))
+                lines = file.read(length - begin).split(b"\n")[1 if begin else 0 : -1]  # the first of a block may be half a line
+                if whole := [line for line in lines if line]:
+                    record: dict[str, Any] = json.loads(whole[-1])
+                    return record
+                if not begin:
+                    return None
+                block *= 4
 
 # %% ../../nbs/training/03_run_folder.ipynb #e85d6448
 class RunIsBusy(RuntimeError):
@@ -174,9 +175,11 @@ class Run:
     @property
     def config(self) -> dict[str, Any]:
         "What was asked: model, recipe, data, versions."
-        if not (self.path / "config.json").is_file():
-            raise FileNotFoundError(f"'{self.path}' holds no run: expected a config.json in it, as hl.train(run_dir=...) writes")
-        return read_record(self.path / "config.json")
+        try:
+            return read_record(self.path / "config.json")
+        except FileNotFoundError:
+            advice = "expected a config.json in it, as hl.train(run_dir=...) writes"
+            raise FileNotFoundError(f"'{self.path}' holds no run: {advice}") from None
 
     @property
     def finished(self) -> bool:

@@ -10,6 +10,8 @@ from pathlib import Path
 import jupytext
 import pytest
 
+import hyperlab as hl
+
 NOTEBOOK = """
 # %%
 import hyperlab.core.progress as progress
@@ -18,7 +20,12 @@ import hyperlab as hl
 from hyperlab.nano.toy import toy_backbone, toy_tasks, toy_tokenizer
 model = hl.adapt(toy_backbone(), "hyperformer++", toy_tasks(), tokenizer=toy_tokenizer())
 run = hl.train(model, steps=30, eval_every=15, eval_examples=8, max_examples=32, batch_size=4, run_dir="run", report_to="none")
+for _ in progress.ProgressLine(range(3), desc="a part of it", leave=False):
+    pass
 """
+PACKAGE = Path(hl.__file__).parent
+MODULES = {str(path.relative_to(PACKAGE)): path for path in PACKAGE.rglob("*.py")}
+OTHERS = {"core/progress.py", "experiments/described_study.py", "experiments/continual_study.py", "widgets/run_board.py"}
 
 
 @pytest.mark.slow
@@ -32,7 +39,13 @@ def test_the_terminal_hears_of_training_and_the_notebook_keeps_one_line(tmp_path
     outputs = [out for cell in json.loads((tmp_path / "done.ipynb").read_text())["cells"] for out in cell.get("outputs", [])]
     assert not [out for out in outputs if out.get("name") == "stderr"], outputs
     lines = ["".join(out["data"]["text/plain"]) for out in outputs if out["output_type"] == "display_data"]
-    assert len(lines) == 1 and lines[0].startswith("run: 30 of 30 steps"), lines
+    assert len(lines) == 2 and lines[0].startswith("run: 30 of 30 steps") and lines[1] == "", lines
+
+
+def test_modules_show_progress_by_our_line_alone() -> None:
+    "A bar of tqdm's own is red in a notebook, stays in it, and is not seen under papermill."
+    asking = {name for name, path in MODULES.items() if re.search(r"^\s*(from|import) tqdm\b", path.read_text(), re.M)}
+    assert "core/progress.py" in asking and asking <= OTHERS, asking - OTHERS
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from hyperlab.data.prompts import Classes
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(p for p in (ROOT / "nbs").rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts),
          *sorted((ROOT / "nbs" / "howto").glob("*.md"))]  # fmt: skip
-PROGRAMS = ("mkdir", "papermill", "python", "make", "hyperlab", "jupytext", "torchrun", "accelerate", "#!/bin/bash")
+PROGRAMS = ("mkdir", "papermill", "python", "make", "hyperlab", "jupyter", "jupytext", "torchrun", "accelerate", "#!/bin/bash")
 
 
 def blocks(page: Path) -> list[str]:

@@ -16,7 +16,7 @@ from make_stubs import PACKAGES
 PAGES = {"README.md": "index.md", "nbs/index.ipynb": "index.md", "RESULTS.md": "results.md", "nbs/results.ipynb": "results.md",
          "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}  # fmt: skip
 START = ["tour", "first_run", "first_run_eight", "results", "claims", "promises"]
-HOWTO = ["gpus", "cluster", "own_data", "own_method", "export", "serve"]
+HOWTO = ["gpus", "cluster", "own_data", "own_method", "export", "serve", "share"]
 WORKBOOKS = ["train", "fewshot", "described", "continual", "tune", "reproduce", "paper_tables", "ablations",
              "lowresource", "embeddings", "data", "efficiency", "cluster", "pretrain", "dashboard"]  # fmt: skip
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
