@@ -31,7 +31,7 @@ RATES = {"lora": (1e-2, 3e-3), "lora-shared": (6e-3, 2e-3), "hyper-lora": (2e-3,
 SHARED = {"batch_size": 8, "mixed": False, "temperature": "equal", "max_examples": 1_000, "log_every": 1, "save_every": 10,
           "eval_batch_size": 16, "report_to": "none"}  # fmt: skip
 TRAINING = {"warmup": 4, "eval_examples": 32, "test": False}
-TEST_ROWS = 32  # of each task
+TEST_ROWS = 100  # of each task
 RESULTS = asset("decoder", "results")
 
 
@@ -66,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("backbone", help="the folder of SmolLM2-135M-Instruct, or another decoder")
     parser.add_argument("--runs", type=Path, default=Path("runs/decoder"), help="where runs go")
-    parser.add_argument("--steps", type=int, default=40, help="updates of every run")
+    parser.add_argument("--steps", type=int, default=120, help="updates of every run")
     parser.add_argument("--trials", type=int, default=2, help="rates that every method tries")
     parser.add_argument("--methods", nargs="+", default=list(OPTIONS), choices=list(OPTIONS))
     chosen = parser.parse_args()

@@ -103,8 +103,6 @@ from .known_experiments import (
     later_tasks as later_tasks,
 )
 from .many_study import (
-    ADAPTERS as ADAPTERS,
-    GENERATED as GENERATED,
     MANY_CONTENDERS as MANY_CONTENDERS,
     MANY_SIZES as MANY_SIZES,
     ManyCell as ManyCell,
@@ -123,7 +121,6 @@ from .many_study import (
     probe_table as probe_table,
     run_cell as run_cell,
     run_cell_apart as run_cell_apart,
-    scores_by_seed as scores_by_seed,
 )
 from .measured import (
     Choice as Choice,
@@ -184,7 +181,6 @@ from .shipped_results import (
     map_table as map_table,
     markdown as markdown,
     method_table as method_table,
-    metric_cells as metric_cells,
     nano_fits as nano_fits,
     real_fits as real_fits,
     real_page as real_page,

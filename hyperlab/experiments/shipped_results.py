@@ -5,8 +5,7 @@
 # %% auto #0
 __all__ = ['result_name', 'write_result', 'shipped_results', 'map_table', 'baseline_means', 'score_table', 'method_table',
            'score_picture', 'markdown', 'nano_fits', 'few_shot_page', 'targets_page', 'better_page', 'real_results',
-           'decoder_results', 'metric_cells', 'real_page', 'setup_page', 'real_fits', 'shipped_benchmarks',
-           'goals_page', 'steps_page']
+           'decoder_results', 'real_page', 'setup_page', 'real_fits', 'shipped_benchmarks', 'goals_page', 'steps_page']
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #48d009f8
 import json
@@ -217,6 +216,12 @@ def better_page(fits: "pd.DataFrame", against: Sequence[str] = ("adapter-dagger"
                          for (shots, other), one, star in zip(asked, found, stars, strict=True)])  # fmt: skip
 
 # %% ../../nbs/experiments/05_shipped_results.ipynb #c64444d9
+def metric_cells(tasks: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    "Scores of tasks as cells: 'task, metric', then both averages."
+    cells = {f"{task}, {name}": f"{value:.1f}" for task, found in tasks.items() for name, value in found.items() if name in METRICS}
+    return cells | {"mean of all metrics": f"{average_metrics(tasks):.1f}", "mean of tasks": f"{average_tasks(tasks):.1f}"}
+
+# %% ../../nbs/experiments/05_shipped_results.ipynb #cf8324a9
 def real_results() -> dict[str, dict[str, Any]]:
     "The shipped runs on GLUE by method."
     return read_results(asset("glue", "results"))
@@ -225,12 +230,6 @@ def real_results() -> dict[str, dict[str, Any]]:
 def decoder_results() -> dict[str, dict[str, Any]]:
     "The shipped runs of a decoder-only model by method, and its tasks' baselines."
     return read_results(asset("decoder", "results"))
-
-
-def metric_cells(tasks: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
-    "Scores of tasks as cells: 'task, metric', then both averages."
-    cells = {f"{task}, {name}": f"{value:.1f}" for task, found in tasks.items() for name, value in found.items() if name in METRICS}
-    return cells | {"mean of all metrics": f"{average_metrics(tasks):.1f}", "mean of tasks": f"{average_tasks(tasks):.1f}"}
 
 
 def real_page(results: Mapping[str, Mapping[str, Any]]) -> "pd.DataFrame":
