@@ -257,9 +257,9 @@ def continual_picture(records: Sequence[Mapping[str, Any]], columns: int = 4) ->
         stages = [np.column_stack([score_matrix(one)[:, :begun].mean(1), score_matrix(one)[:, begun:]]) for one in own]
         z = np.mean(stages, 0)
         names = ["start", *(f"+{i}" for i in range(1, z.shape[1]))]
-        figure.add_heatmap(z=z, x=names, y=names, coloraxis="coloraxis", row=place // columns + 1, col=place % columns + 1,
+        shown = {"colorscale": "Blues", "zmin": 0, "zmax": 100, "colorbar": {"title": "%"}, "showscale": place == 0}
+        figure.add_heatmap(z=z, x=names, y=names, row=place // columns + 1, col=place % columns + 1, **shown,
                            text=[["" if v != v else f"{v:.0f}" for v in row] for row in z], texttemplate="%{text}")
     figure.update_yaxes(autorange="reversed")
     styled(figure, "Accuracy on test rows after every stage: columns are tasks, rows are stages", "", "")
-    shown = {"colorscale": "Blues", "cmin": 0, "cmax": 100, "colorbar": {"title": "%"}}
-    return figure.update_layout(height=110 + 230 * rows, coloraxis=shown)
+    return figure.update_layout(height=110 + 230 * rows)

@@ -323,12 +323,15 @@ def many_picture(records: Sequence[Mapping[str, Any]]) -> "go.Figure":
     import plotly.graph_objects as go
 
     figure, colours = go.Figure(), list(OKABE_ITO.values())
+    shapes = [f"{tasks} × {examples}" for tasks, examples in grouped(records, "tasks", "examples")]
     for (name,), own in grouped(records, "contender").items():
         sizes = grouped(own, "trained", "tasks", "examples")
-        x, label = [key[0] for key in sizes], [f"{tasks} × {examples}" for _, tasks, examples in sizes]
+        x, label = [key[0] for key in sizes], [f"{tasks} × {examples}" if len(shapes) > 1 else "" for _, tasks, examples in sizes]
         y = [float(np.mean([one["score"] for one in found])) for found in sizes.values()]
         dot = {"color": colours[list(MANY_CONTENDERS).index(name) % len(colours)], "size": 10}
         figure.add_scatter(x=x, y=y, mode="markers+text", text=label, textposition="top center", name=name, marker=dot)
     lowest = min([one["score"] for one in records], default=50.0)
     figure.update_xaxes(type="log", dtick="D2").update_yaxes(range=[min(50.0, lowest - 3), 100])  # from chance on
-    return styled(figure, "Many small tasks: score against what is trained", "trained parameters", "mean accuracy on test rows")
+    which = f"{shapes[0]} examples" if len(shapes) == 1 else "tasks × examples"
+    title = f"Many small tasks ({which}): score against what is trained"
+    return styled(figure, title, "trained parameters", "mean accuracy on test rows")
