@@ -150,12 +150,17 @@ def test_the_card_of_the_backbone_prints_its_log() -> None:
 def moved(value: Any) -> Any:
     "The same data with other numbers, lists twice as long."
     if isinstance(value, dict):
-        return {name: moved(inner) for name, inner in value.items()}
+        return {moved_name(name): moved(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [moved(inner) for inner in value] * 2
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    return type(value)(value * 0.7 + 3)
+    return type(value)(value * 0.73 + 41)  # so that no share of a hundred stays where it is
+
+
+def moved_name(name: Any) -> Any:
+    "A name, or another number where it is one: the rate of a trial."
+    return f"{moved(float(name)):g}" if isinstance(name, str) and re.fullmatch(r"\d*\.\d+", name) else name
 
 
 def moved_fits(fits: Any) -> Any:
@@ -177,17 +182,24 @@ def moved_facts(facts: Any) -> Any:
 
 
 def moved_described(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    "Records of a task less, with other scores."
+    "Records of fewer tasks, with other scores and spreads."
     share = {"description": 1.0}  # so that every difference is another one, and every end of an interval
-    fewer = lambda ways: {way: {t: share.get(way, 0.3) * v for t, v in list(scores.items())[1:]} for way, scores in ways.items()}
-    return [moved({**one, "scores": fewer(one["scores"]), "readable": fewer(one["readable"])}) for one in records]
+
+    def fewer(ways: dict[str, dict[str, float]], seed: int) -> dict[str, dict[str, float]]:
+        return {way: {t: share.get(way, 0.3) * v * (1 + seed / 10) for t, v in list(scores.items())[len(scores) > 1 :]}
+                for way, scores in ways.items()}  # fmt: skip
+
+    alone = lambda one: one["kind"] == "fold" and len(one["scores"]["description"]) == 1
+    kept = [one for one in records if not (alone(one) and one["fold"] == 0)]
+    other = [{**one, **{kind: fewer(one[kind], one["seed"]) for kind in ("scores", "readable")}} for one in kept]
+    return [moved(one) | {"seed": one["seed"]} for one in other]
 
 
 def moved_sequences(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    "Sequences with other scores."
+    "Twice as many sequences with other scores."
     other = [[[None if v is None else v * 0.7 + 3 for v in row] for row in one["matrix"]] for one in records]
     came = [[{**new, "before": new["before"] * 0.6 + 3} for new in one["came"]] for one in records]
-    return [{**one, "matrix": m, "came": c} for one, m, c in zip(records, other, came, strict=True)]
+    return [{**one, "matrix": m, "came": c} for one, m, c in zip(records, other, came, strict=True)] * 2
 
 
 def move_sources(patch: pytest.MonkeyPatch) -> None:
@@ -208,7 +220,7 @@ def move_sources(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(AGREEMENT, "shipped_facts", lambda one: moved_facts(facts(one)))
     patch.setattr(AGREEMENT, "printed_average", lambda row: None if row.average is None else row.average * 0.7 + 3)
     many = MANY_STUDY.many_records
-    patch.setattr(MANY_STUDY, "many_records", lambda: [moved(one) for one in many()])
+    patch.setattr(MANY_STUDY, "many_records", lambda: [moved(one) | {"seed": one["seed"]} for one in many()])
     described, continual = DESCRIBED.described_records, CONTINUAL.continual_records
     patch.setattr(DESCRIBED, "described_records", lambda: moved_described(described()))
     patch.setattr(CONTINUAL, "continual_records", lambda: moved_sequences(continual()))
