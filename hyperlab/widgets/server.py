@@ -134,6 +134,12 @@ class WrongHost(RequestHandler):
         self.finish(f"{wanted}, received {self.request.host_name!r}: add it with --DashboardServer.local_hostnames=name\n")
 
 # %% ../../nbs/widgets/08_server.ipynb #779c3a98
+def free_port(ip: str) -> int:
+    "A port of this machine that nobody listens on."
+    with socket.create_server((ip, 0), family=socket.AF_INET6 if ":" in ip else socket.AF_INET) as found:
+        return int(found.getsockname()[1])
+
+# %% ../../nbs/widgets/08_server.ipynb #abf4d994
 class DashboardServer(Voila):
     "Voilà for the dashboard."
 
@@ -145,7 +151,8 @@ class DashboardServer(Voila):
         super().__init__(**({"config": config} | options))
 
     def start(self) -> None:
-        "Serve, and say where as soon as the page can be opened."
+        "Serve, and say where as soon as the page can be opened; port 0 takes a free one."
+        self.port = self.port or free_port(self.ip)
         IOLoop.current().add_callback(lambda: print(f"The dashboard is at {self.display_url} (Ctrl+C stops it)", flush=True))
         super().start()
 

@@ -46,6 +46,7 @@ NOT_RUN = {
     r"--config_file one.yaml|nproc-per-node 8": "several GPUs",
     r"--multi_gpu|nproc-per-node 2": "several processes: tests/training/test_distributed.py runs them",
     r"--on ray": "a cluster: tests/serving/test_on_ray.py starts one",
+    r"decoder_table": "a decoder of half a gigabyte, and an hour",
     r"pack_fits|pack_many|pack_described|pack_continual": "needs the runs of the hours before it",
 }
 TRAINS, SERVES = "trains", r" at (http://\S+)"

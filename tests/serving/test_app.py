@@ -50,7 +50,7 @@ def test_requests_of_all_tasks_share_batches_and_get_their_own_answers() -> None
         thread.join()
     batcher.close()
     assert [job.answer.result()[0] for job in jobs] == expected
-    assert batcher.counts.jobs == len(jobs) and batcher.counts.batches <= 8, batcher.counts
+    assert batcher.counts.jobs == len(jobs) and batcher.counts.batches < len(threads), batcher.counts  # callers share them
 
 
 def test_kinds_of_tasks_and_decoding(client: TestClient) -> None:
