@@ -186,15 +186,11 @@ def test_a_narrow_screen_the_map_and_the_sites_by_keyboard(
     ring.focus()
     seen.page.keyboard.press("ArrowUp")
     seen.until(lambda: seen.page.get_by_label("you are here: the mixture").get_attribute("aria-valuetext") != where)
-    site = seen.page.locator(".hl-inspector .hl-sub").text_content()
-
-    def walked() -> bool:  # a press that comes while the inspector still follows the ring may go to a table that is drawn anew
-        seen.page.locator(".hl-grid button[aria-pressed=true]").focus()
-        seen.page.keyboard.press("ArrowRight")
-        seen.page.wait_for_timeout(2_000)
-        return bool(seen.page.locator(".hl-inspector .hl-sub").text_content() != site)
-
-    seen.until(walked)
+    pressed = seen.page.locator(".hl-grid button[aria-pressed=true]")
+    pressed.focus()
+    site, last = pressed.get_attribute("data-site"), pressed.evaluate("e => !e.closest('td').nextElementSibling")
+    seen.page.keyboard.press("ArrowLeft" if last else "ArrowRight")
+    seen.until(lambda: pressed.get_attribute("data-site") != site)
     seen.keep("narrow")
     assert seen.clean(), (seen.errors, seen.outside)
 
