@@ -165,6 +165,6 @@ def test_the_server_and_the_dashboard_answer(home: Path) -> None:
         return False
 
     started(home, lambda said: asks(r"at (http://\S+)", "/health", said), "serve", "nano", "--port", "0")
-    voila = lambda said: asks(r"(http://localhost:\d+)", "/static/voila.js", said)
+    voila = lambda said: asks(r" at (http://\S+)", "/voila/static/voila.js", said)
     started(home, voila, "dashboard", "--port", "0", "--no-browser")
     assert len(found) == 2 and all(found)
