@@ -152,7 +152,7 @@ class DashboardServer(Voila):
 
     def start(self) -> None:
         "Serve, and say where as soon as the page can be opened; port 0 takes a free one."
-        self.port = self.port or free_port(self.ip)
+        self.port = self.port or free_port(self.ip)  # type: ignore[has-type]  # a trait of Voilà, which has no types
         IOLoop.current().add_callback(lambda: print(f"The dashboard is at {self.display_url} (Ctrl+C stops it)", flush=True))
         super().start()
 
