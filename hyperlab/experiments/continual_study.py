@@ -121,7 +121,7 @@ def start_model(one: ContinualCell, folder: Path, progress: bool) -> AdaptedMode
 
 
 def scores_now(model: AdaptedModel, rows: Mapping[str, TaskSplit]) -> list[float | None]:
-    "Accuracy of every task that is tested; None for one that the model does not know yet."
+    "Score of every task that is tested; None for one that the model does not know yet."
     known = {name: split for name, split in rows.items() if name in model.tasks}
     found = evaluate(model, known, batch_size=200)
     return [found.of(name) if name in known else None for name in rows]

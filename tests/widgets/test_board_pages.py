@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from served_pages import Watched, chromium, grave_findings, voila
+from served_pages import Watched, grave_findings, voila
 from toy_runs import forked, toy_model, toy_run
 
 import hyperlab as hl
@@ -18,12 +17,6 @@ from hyperlab.experiments.shipped_results import method_table
 from hyperlab.widgets.panel import page
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

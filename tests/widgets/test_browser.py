@@ -20,7 +20,7 @@ import numpy as np
 import psutil
 import pytest
 import torch
-from served_pages import ROOT, SHOTS, SOURCE, Watched, chromium, jupyterlab, run_all_cells, say, voila
+from served_pages import ROOT, SHOTS, SOURCE, Watched, jupyterlab, run_all_cells, say, voila
 from toy_runs import toy_model, toy_run
 
 import hyperlab as hl
@@ -31,12 +31,6 @@ from hyperlab.widgets import panel as panel_module
 from hyperlab.widgets.panel import front, page
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -4,16 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from served_pages import Watched, chromium, grave_findings, voila
+from served_pages import Watched, grave_findings, voila
 from toy_runs import toy_run
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -6,19 +6,13 @@ from typing import Any
 
 import nbformat
 import pytest
-from served_pages import PATIENCE, ROOT, Watched, chromium, jupyterlab, run_all_cells
+from served_pages import PATIENCE, ROOT, Watched, jupyterlab, run_all_cells
 from toy_runs import toy_run
 
 pytestmark = pytest.mark.slow
 BOARD = """import hyperlab as hl
 hl.RunBoard("runs")"""
 DONE = "window.jupyterapp.shell.currentWidget.content.model.cells"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -6,18 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served_pages import Watched, chromium, voila
+from served_pages import Watched, voila
 
 pytestmark = pytest.mark.slow
 DESCRIPTION = "Is this sentence about recipes written without mistakes? Reply big if it is and small if not."
 SAID = "sentence: the cook is making a soup"
 LINES = [f"sentence: the cook {verb} the soup => {answer}" for verb, answer in [("makes", "big"), ("make", "small")] * 3]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
