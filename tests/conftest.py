@@ -2,7 +2,9 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -177,6 +179,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.stem != "test_notebooks":
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    "A browser for the tests of one file."
+    from served_pages import chromium
+
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture
